@@ -1,0 +1,81 @@
+"""Coulomb friction: any force up to the limit holds, beyond it the contact slides.
+
+    F = mu N s / |s|  (cone)      Fi = mu_i N sign(s_i)  (pyramid)      within the stick speed: F grows to that limit
+
+An anisotropic limit has its own direction, given from the wheel's x axis (Gazebo's fdir1), along which mu_long holds. The
+anisotropic cone slides by maximum dissipation, F = N M s / sqrt(s.M s) with M = diag(mu_long^2, mu_lat^2) in its own axes.
+
+Symbols    s slip velocity · N load · mu friction coefficients
+Reference  [Trimble2022] section 1; maximum dissipation: derived in docs/theory/laws, eq. (ellipse)
+Valid for  dry, hard contacts; no difference between static and kinetic friction
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from slipfit.contact.law import LawInfo, LawParameter
+from slipfit.contact.limits import Cone, Pyramid, limited
+from slipfit.contact.slip import STICK_SPEED_MPS
+from slipfit.contact.touch import Traction, traction
+from slipfit.kernels import alike
+
+
+class Coulomb(NamedTuple):
+    """The limit's kind (cone or pyramid) is part of the type."""
+
+    limit: Any
+    direction_x: float  # unit vector of the direction of mu_x, in the wheel's axes
+    direction_y: float
+
+
+@traction.of(Coulomb)
+def _(law, touch, memory, contact, dt):
+    limit, c, s = law.limit, law.direction_x, law.direction_y
+    own_x = c * touch.slip_x + s * touch.slip_y
+    own_y = c * touch.slip_y - s * touch.slip_x
+    # Below the stick speed the secants stay at these; above it the limit scales them down. Squares, because the cone's
+    # scaling then gives the direction of maximum dissipation.
+    stiff = touch.load / STICK_SPEED_MPS
+    g1, g2 = limited(limit, stiff * limit.mu_x * limit.mu_x, stiff * limit.mu_y * limit.mu_y, own_x, own_y, touch.load)
+    zero = alike(0.0, g1)
+    return Traction(zero, zero, c * c * g1 + s * s * g2, c * s * (g1 - g2), s * s * g1 + c * c * g2)
+
+
+_PARAMETERS = (
+    LawParameter("mu_long", "friction coefficient along the direction", alias="mu"),
+    LawParameter("mu_lat", "friction coefficient across the direction"),
+    LawParameter("direction_rad", "direction of mu_long from the wheel's x axis", -np.pi, np.pi, default=0.0),
+)
+
+
+def _build(limit_class):
+    def build(values):
+        angle = np.asarray(values["direction_rad"], dtype=float)
+        limit = limit_class(values["mu_long"], values.get("mu_lat", values["mu_long"]))
+        return Coulomb(limit, np.cos(angle), np.sin(angle))
+
+    return build
+
+
+CONE = LawInfo(
+    name="coulomb",
+    about="Coulomb friction with a cone: the resultant is limited",
+    formula="F = N M s / sqrt(s.M s), M = diag(mu_long^2, mu_lat^2)",
+    valid_for="dry, hard contacts; static and kinetic friction equal",
+    references=("Trimble2022",),
+    parameters=_PARAMETERS,
+    build=_build(Cone),
+    example={"mu_long": 0.8, "mu_lat": 0.8},
+)
+
+PYRAMID = LawInfo(
+    name="coulomb_pyramid",
+    about="Coulomb friction with a pyramid: each axis is limited by itself, as in mainline ODE",
+    formula="Fi = mu_i N sign(s_i)",
+    valid_for="comparison with engines that use a pyramid; up to 41 % too strong on the diagonal",
+    references=("Trimble2022",),
+    parameters=_PARAMETERS,
+    build=_build(Pyramid),
+    example={"mu_long": 0.8, "mu_lat": 0.6},
+)

@@ -1,0 +1,76 @@
+"""Magic formula with combined slip: the force rises, peaks at the critical slip and falls off.
+
+    mu(S) = mu_max sin(C atan(B S - E (B S - atan(B S)))),    E = (B S_c - tan(pi / 2C)) / (B S_c - atan(B S_c))
+    F_x = mu(S) N s_x / S,    F_y = k_y mu(S) N s_y / S,    s = slip velocity / V,    S = |s|
+
+Symbols    B stiffness · C shape · S_c critical slip, where mu peaks · k_y lateral ratio · V `slip.transport_speed` · N load
+Reference  [Pacejka2012] ch. 4; curvature from the critical slip: [Shilliday2023] eqs. (12), (13)
+Valid for  tyres on hard ground; C > 1 (the curve peaks) and E <= 1, that is tan(pi / 2C) >= atan(B S_c)
+"""
+
+from math import atan, sin, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from slipfit.contact.law import LawInfo, LawParameter
+from slipfit.contact.slip import transport_speed
+from slipfit.contact.touch import along_and_across, traction
+
+#: Below this slip the curve is its tangent: 0/0 at zero slip becomes its limit B C mu_max, to 1e-12.
+_SMALLEST_SLIP = 1e-9
+
+
+class MagicFormula(NamedTuple):
+    mu: float
+    B: float
+    C: float
+    E: float
+    lateral_ratio: float
+
+
+@traction.of(MagicFormula)
+def _(law, touch, memory, contact, dt):
+    sx, sy = touch.slip_x, touch.slip_y
+    per_speed = 1.0 / transport_speed(touch.rim - sx, sy, touch.rim)
+    slip = sqrt(sx * sx + sy * sy) * per_speed + _SMALLEST_SLIP
+    bs = law.B * slip
+    friction = law.mu * sin(law.C * atan(bs - law.E * (bs - atan(bs))))
+    secant = friction * touch.load * per_speed / slip
+    return along_and_across(secant, law.lateral_ratio * secant)
+
+
+def curvature(stiffness_b, shape_c, critical_slip):
+    """E for which the curve peaks at the critical slip. Takes arrays.
+
+        E = (B S_c - tan(pi / 2C)) / (B S_c - atan(B S_c))
+
+    Reference  [Shilliday2023] eq. (13); [Pacejka2012] ch. 4
+    Valid for  C > 1, S_c > 0
+    """
+    bs = stiffness_b * critical_slip
+    return (bs - np.tan(np.pi / (2.0 * shape_c))) / (bs - np.arctan(bs))
+
+
+def _build(values):
+    b, c = np.asarray(values["stiffness_b"], dtype=float), np.asarray(values["shape_c"], dtype=float)
+    e = curvature(b, c, np.asarray(values["critical_slip"], dtype=float))
+    return MagicFormula(values["mu"], b, c, e, values["lateral_ratio"])
+
+
+INFO = LawInfo(
+    name="magic_formula",
+    about="Magic formula with combined slip: rises to a peak at the critical slip, then falls",
+    formula="mu = mu_max sin(C atan(BS - E(BS - atan BS))), E from the critical slip",
+    valid_for="tyres on hard ground from small slip to full sliding",
+    references=("Pacejka2012", "Shilliday2023"),
+    parameters=(
+        LawParameter("mu", "peak friction coefficient", alias="mu_max"),
+        LawParameter("stiffness_b", "B: initial slope is B C mu", lower=0.01, upper=1000.0),
+        LawParameter("shape_c", "C: how far the curve falls beyond its peak", lower=1.01, upper=2.0),
+        LawParameter("critical_slip", "slip at which friction peaks", lower=1e-3, upper=2.0),
+        LawParameter("lateral_ratio", "lateral force against longitudinal", lower=0.0, upper=2.0, default=1.0),
+    ),
+    build=_build,
+    example={"mu": 0.8, "stiffness_b": 10.0, "shape_c": 1.5, "critical_slip": 0.2, "lateral_ratio": 0.9},
+)

@@ -1,0 +1,78 @@
+"""How kernels are compiled: one set of options, one cache folder that no edit can make stale."""
+
+import functools
+import hashlib
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import numba
+
+#: Packages whose sources end up in compiled code. Numba looks only at the file of the outermost function, so an edit of a
+#: law would go on running from the cache: the folder carries the hash of all of them.
+COMPILED_PACKAGES = ("kernels", "contact", "ground", "vehicles")
+
+#: `reassoc` is left out (it makes guarded branches slow), `nnan` and `ninf` because `isfinite` must work.
+OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "arcp", "nsz", "afn"}}
+
+_UNUSED_FOR_S = 30 * 24 * 3600.0
+
+
+def source_hash() -> str:
+    """Digest of every source file that compiled code can contain, and of the compiler's version."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    root = Path(__file__).parent.parent
+    for package in COMPILED_PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def _forget_old(root: Path, keep: Path) -> None:
+    """Remove compiled code of sources that nobody has run for a month."""
+    for folder in root.iterdir():
+        if folder != keep and folder.is_dir() and time.time() - folder.stat().st_mtime > _UNUSED_FOR_S:
+            for file in sorted(folder.rglob("*"), reverse=True):
+                file.rmdir() if file.is_dir() else file.unlink(missing_ok=True)
+            folder.rmdir()
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: `SLIPFIT_CACHE`, else the user's cache folder, else a temporary one."""
+    user_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for root in (os.environ.get("SLIPFIT_CACHE"), user_cache / "slipfit"):
+        if root and _writable(folder := Path(root) / source_hash()):
+            os.utime(folder)
+            try:
+                _forget_old(folder.parent, keep=folder)
+            except OSError:
+                pass  # another process is tidying up as well
+            return folder
+    return Path(tempfile.mkdtemp(prefix="slipfit-"))
+
+
+def compiled(function=None, *, nogil=False):
+    """Decorate a kernel: `numba.njit` with our options, cached in our folder.
+
+    Numba fixes the cache path when a function is decorated and takes it from a process-wide setting: that setting is ours
+    only for the moment of decoration.
+    """
+    if function is None:
+        return functools.partial(compiled, nogil=nogil)
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
+    try:
+        return numba.njit(cache=True, nogil=nogil, **OPTIONS)(function)
+    finally:
+        numba.config.CACHE_DIR = before

@@ -1,0 +1,318 @@
+"""Lanes: several runs in one value. `Lanes(n)` is a Numba type that lowers to one LLVM vector of n doubles.
+
+Numba compiles a function again for each type of argument, so a step written once for floats also compiles for lanes and then
+advances n runs at once. What is new to the writer of a model:
+
+    where(condition, a, b)    instead of  a if condition else b    when the condition differs from run to run
+    if any_of(condition):     instead of  if condition:            to skip what no run of the group needs
+    take(array, x)            instead of  array[int(x)]            and deposit(array, x, value) to write
+    alike(0.0, x), zeros(n, x)  instead of  0.0, np.zeros(n)       to start a state
+
+All of them work on plain floats too. What is not defined for lanes (`if`, `and`, `int`, `%`, `np.sin`) does not compile.
+"""
+
+import builtins
+import math
+import operator
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
+from numba.np.arrayobj import populate_array
+
+# --- the types -------------------------------------------------------------------------------------------------------------
+
+
+class PerLane(types.Type):
+    """A vector of `width` elements. Plain numbers spread over all lanes where they meet one, also across a loop:
+    a variable that is 0.0 before the loop and lanes in it is lanes."""
+
+    def __init__(self, width):
+        self.width = width
+        super().__init__(f"{type(self).__name__}({width})")
+
+    def unify(self, context, other):
+        return self if isinstance(other, self.spreads) else None
+
+    def can_convert_from(self, context, other):
+        return Conversion.safe if isinstance(other, self.spreads) else None
+
+
+class Lanes(PerLane):
+    """One double per lane."""
+
+    element, spreads = ir.DoubleType(), (types.Float, types.Integer)
+
+
+class Mask(PerLane):
+    """One truth value per lane. It has no `bool`: an `if`, `and` or `or` on it is an error of compilation, never a wrong run."""
+
+    element, spreads = ir.IntType(1), (types.Boolean,)
+
+
+@register_model(Mask)
+@register_model(Lanes)
+class _Vector(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.VectorType(kind.element, kind.width))
+
+
+@lower_cast(types.Float, Lanes)
+@lower_cast(types.Integer, Lanes)
+@lower_cast(types.Boolean, Mask)
+def _spread(context, builder, source, target, value):
+    value = context.cast(builder, value, source, types.float64 if isinstance(target, Lanes) else types.boolean)
+    unset = ir.Constant(ir.VectorType(target.element, target.width), ir.Undefined)
+    first = builder.insert_element(unset, value, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, unset, ir.Constant(ir.VectorType(ir.IntType(32), target.width), [0] * target.width))
+
+
+# --- operators: one table, one instruction each ----------------------------------------------------------------------------
+
+
+def _define(function, arguments, result, build):
+    """Compile `function` by `build(builder, *vectors)` when an argument is of lanes; the other arguments are spread."""
+
+    @infer_global(function)
+    class Template(AbstractTemplate):
+        def generic(self, given, _):
+            widths = [kind.width for kind in given if isinstance(kind, PerLane)]
+            if not widths or len(given) != len(arguments):
+                return None
+            wanted = [kind(widths[0]) for kind in arguments]
+            if all(self.context.can_convert(have, want) is not None for have, want in zip(given, wanted)):
+                return result(widths[0])(*wanted)
+
+    @lower_builtin(function, *arguments)
+    def lower_function(context, builder, signature, values):
+        return build(builder, *values)
+
+
+def _call(name, arity=1):
+    """One of LLVM's own vector functions."""
+
+    def build(builder, *values):
+        kind = values[0].type
+        declared = ir.FunctionType(kind, [kind] * arity)
+        return builder.call(cgutils.get_or_insert_function(builder.module, declared, f"llvm.{name}.v{kind.count}f64"), values)
+
+    return build
+
+
+def _compare(symbol):
+    return lambda builder, a, b: (builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered)(symbol, a, b)
+
+
+def _pick(symbol):  # the comparison of Python's min and max, which keeps the first argument in a tie or a NaN
+    def build(builder, first, *others):
+        for other in others:
+            first = builder.select(builder.fcmp_ordered(symbol, other, first), other, first)
+        return first
+
+    return build
+
+
+def where(condition, a, b):
+    """`a` where the condition holds, else `b`. Both are computed, so neither may write."""
+    return a if condition else b
+
+
+def any_of(condition):
+    """True if the condition holds in some lane: the way back to `if`, `while` and early exits."""
+    return bool(condition)
+
+
+def alike(value, like):
+    """A number of the same kind as `like`, to start a state with. (0.0 * like would be NaN where `like` is.)"""
+    return float(value)
+
+
+def fma(a, b, c):
+    """a * b + c, with one rounding in lanes."""
+    return a * b + c
+
+
+for _names, _build in (("add iadd", "fadd"), ("sub isub", "fsub"), ("mul imul", "fmul"), ("truediv itruediv", "fdiv")):
+    for _name in _names.split():
+        _define(getattr(operator, _name), [Lanes, Lanes], Lanes, lambda builder, a, b, do=_build: getattr(builder, do)(a, b))
+for _name, _symbol in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
+    _define(getattr(operator, _name), [Lanes, Lanes], Mask, _compare(_symbol))
+for _name, _build in (("and_", "and_"), ("or_", "or_"), ("xor", "xor")):
+    _define(getattr(operator, _name), [Mask, Mask], Mask, lambda builder, a, b, do=_build: getattr(builder, do)(a, b))
+for _name in ("sqrt", "fabs", "floor", "ceil"):
+    _define(getattr(math, _name), [Lanes], Lanes, _call(_name))
+for _function, _symbol in ((builtins.min, "<"), (builtins.max, ">")):
+    for _count in (2, 3):
+        _define(_function, [Lanes] * _count, Lanes, _pick(_symbol))
+_define(operator.not_, [Mask], Mask, lambda builder, a: builder.not_(a))
+_define(operator.neg, [Lanes], Lanes, lambda builder, a: builder.fneg(a))
+_define(operator.pos, [Lanes], Lanes, lambda builder, a: a)
+_define(builtins.abs, [Lanes], Lanes, _call("fabs"))
+_define(math.copysign, [Lanes, Lanes], Lanes, _call("copysign", 2))
+_define(where, [Mask, Lanes, Lanes], Lanes, lambda builder, c, a, b: builder.select(c, a, b))
+_define(alike, [Lanes, Lanes], Lanes, lambda builder, value, like: value)
+_define(fma, [Lanes, Lanes, Lanes], Lanes, _call("fma", 3))
+
+
+@overload(where)
+def _where(condition, a, b):
+    if not any(isinstance(kind, PerLane) for kind in (condition, a, b)):
+        return lambda condition, a, b: a if condition else b
+
+
+@overload(alike)
+def _alike(value, like):
+    if not isinstance(like, Lanes):
+        return lambda value, like: float(value)
+
+
+@overload(any_of)
+def _any_of(condition):
+    return (lambda condition: _some(condition)) if isinstance(condition, Mask) else (lambda condition: bool(condition))
+
+
+@intrinsic
+def _some(context, mask):
+    def build(context, builder, signature, values):
+        bits = builder.bitcast(values[0], ir.IntType(mask.width))
+        return builder.icmp_unsigned("!=", bits, bits.type(0))
+
+    return types.boolean(mask), build
+
+
+# --- single lanes, for loading, storing and looking up ---------------------------------------------------------------------
+
+
+@intrinsic
+def lane(context, lanes, l):
+    """The value of one lane."""
+    kind = types.float64 if isinstance(lanes, Lanes) else types.boolean
+    return kind(lanes, l), lambda context, builder, signature, values: builder.extract_element(*values)
+
+
+@intrinsic
+def with_lane(context, lanes, l, value):
+    """The same lanes with one of them replaced."""
+
+    def build(context, builder, signature, values):
+        return builder.insert_element(values[0], values[2], values[1])
+
+    return lanes(lanes, l, types.float64), build
+
+
+# --- arrays of lanes: state vectors and soil memories that a model indexes and writes ----------------------------------------
+
+
+def _view(context, builder, array, value, kind, shape, strides):
+    source = context.make_array(array)(context, builder, value)
+    view = context.make_array(kind)(context, builder)
+    sizes = [context.get_constant(types.intp, size) for size in strides]
+    shape = [builder.extract_value(source.shape, 0), *(context.get_constant(types.intp, size) for size in shape)]
+    data = builder.bitcast(source.data, view.data.type)
+    populate_array(view, data, shape, sizes, sizes[-1], source.meminfo, source.parent)
+    return impl_ret_borrowed(context, builder, kind, view._getvalue())
+
+
+@intrinsic
+def as_lanes(context, array, like):
+    """A float array of shape (n, width) as n lanes: `memory[k]` and `memory[k] = value` then read as they do for one run."""
+    kind = types.Array(like, 1, "C", aligned=False)  # NumPy aligns to less than a vector
+    return kind(array, like), lambda context, builder, _, values: _view(context, builder, array, values[0], kind, [], [8 * like.width])
+
+
+@intrinsic
+def as_floats(context, array):
+    """The way back."""
+    width, kind = array.dtype.width, types.Array(types.float64, 2, "C")
+    return kind(array), lambda context, builder, _, values: _view(context, builder, array, values[0], kind, [width], [8 * width, 8])
+
+
+def zeros(n, like):
+    """n zeros of the same kind as `like`: floats for one run, lanes for a group."""
+    return np.zeros(n)
+
+
+@overload(zeros)
+def _zeros(n, like):
+    if not isinstance(like, Lanes):
+        return lambda n, like: np.zeros(n)
+    width = like.width
+    return lambda n, like: as_lanes(np.zeros((n, width)), like)
+
+
+# --- looking up: the one place where lanes go separate ways -------------------------------------------------------------------
+
+
+@intrinsic
+def _index(context, position, l):
+    """The position of one lane as an index; unsigned, so that Numba does not look for negative ones."""
+
+    def build(context, builder, signature, values):
+        whole = builder.fptosi(values[0], ir.VectorType(ir.IntType(32), position.width))  # once for all lanes
+        return builder.zext(builder.extract_element(whole, values[1]), ir.IntType(64))
+
+    return types.uint64(position, l), build
+
+
+def _inside(array, position):
+    position = where(position > 0.0, position, 0.0)  # in this order, so that a NaN gives 0: compiled indexing checks no bounds
+    return min(position, array.shape[0] - 1.0)
+
+
+_compiled_inside = njit(_inside)
+
+
+def take(array, position):
+    """`array[int(position)]`, kept inside the array. Of an array of lanes, each lane reads its own column."""
+    return array[int(_inside(array, position))]
+
+
+def deposit(array, position, value):
+    """`array[int(position)] = value`, likewise."""
+    array[int(_inside(array, position))] = value
+
+
+@overload(take)
+def _take(array, position):
+    if not isinstance(position, Lanes):
+        return lambda array, position: array[int(_compiled_inside(array, position))]
+    width = position.width
+
+    def gather(array, position):
+        position = found = _compiled_inside(array, position)
+        for l in range(width):
+            found = with_lane(found, l, array[_index(position, l)])
+        return found
+
+    def gather_own(array, position):
+        position = found = _compiled_inside(array, position)
+        columns = as_floats(array)
+        for l in range(width):
+            found = with_lane(found, l, columns[_index(position, l), l])
+        return found
+
+    return gather_own if isinstance(array.dtype, Lanes) else gather
+
+
+@overload(deposit)
+def _deposit(array, position, value):
+    if isinstance(position, Lanes):
+        width = position.width
+
+        def scatter(array, position, value):
+            position = _compiled_inside(array, position)
+            columns = as_floats(array)
+            for l in range(width):
+                columns[_index(position, l), l] = lane(value, l)
+
+        return scatter
+
+    def store(array, position, value):
+        array[int(_compiled_inside(array, position))] = value
+
+    return store
