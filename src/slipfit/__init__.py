@@ -1,0 +1,78 @@
+"""slipfit turns a ground robot's drive log into a calibrated digital twin with slip, and tells where that robot can go.
+
+    >>> import slipfit as sf
+    >>> scenario = sf.Scenario(commands=[sf.Command(for_s=4.0, v_mps=0.5, yaw_rate_radps=0.5)])
+    >>> print(sf.simulate("p3at", scenario).summary())
+
+Names are loaded when they are used: `import slipfit` costs nothing.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "SlipfitError": "slipfit.errors",
+    "LAWS": "slipfit.contact",
+    "Parameter": "slipfit.library",
+    "Robot": "slipfit.library",
+    "Ground": "slipfit.library",
+    "find_robot": "slipfit.library",
+    "find_ground": "slipfit.library",
+    "robot_names": "slipfit.library",
+    "ground_names": "slipfit.library",
+    "DriveLog": "slipfit.logs",
+    "Scenario": "slipfit.simulate",
+    "Command": "slipfit.simulate",
+    "Trajectory": "slipfit.simulate",
+    "Batch": "slipfit.simulate",
+    "RunStatus": "slipfit.simulate",
+    "simulate": "slipfit.simulate",
+    "simulate_many": "slipfit.simulate",
+}
+
+__all__ = [*_HOMES, "__version__"]
+
+if TYPE_CHECKING:
+    from slipfit.contact import LAWS as LAWS
+    from slipfit.errors import SlipfitError as SlipfitError
+    from slipfit.library import Ground as Ground
+    from slipfit.library import Parameter as Parameter
+    from slipfit.library import Robot as Robot
+    from slipfit.library import find_ground as find_ground
+    from slipfit.library import find_robot as find_robot
+    from slipfit.library import ground_names as ground_names
+    from slipfit.library import robot_names as robot_names
+    from slipfit.logs import DriveLog as DriveLog
+    from slipfit.simulate import Batch as Batch
+    from slipfit.simulate import Command as Command
+    from slipfit.simulate import RunStatus as RunStatus
+    from slipfit.simulate import Scenario as Scenario
+    from slipfit.simulate import Trajectory as Trajectory
+    from slipfit.simulate import simulate as simulate
+    from slipfit.simulate import simulate_many as simulate_many
+
+
+class _FrontDoor(ModuleType):
+    """Some functions share their name with the package they live in (simulate). The front door shows the function, so the
+    import system may not put the package in its place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _FrontDoor
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'slipfit' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -44,7 +44,7 @@ def _(law, touch, memory, contact, dt):
 
 _PARAMETERS = (
     LawParameter("mu_long", "friction coefficient along the direction", alias="mu"),
-    LawParameter("mu_lat", "friction coefficient across the direction"),
+    LawParameter("mu_lat", "friction coefficient across the direction", same_as="mu_long"),
     LawParameter("direction_rad", "direction of mu_long from the wheel's x axis", -np.pi, np.pi, default=0.0),
 )
 
@@ -52,7 +52,7 @@ _PARAMETERS = (
 def _build(limit_class):
     def build(values):
         angle = np.asarray(values["direction_rad"], dtype=float)
-        limit = limit_class(values["mu_long"], values.get("mu_lat", values["mu_long"]))
+        limit = limit_class(values["mu_long"], values["mu_lat"])
         return Coulomb(limit, np.cos(angle), np.sin(angle))
 
     return build

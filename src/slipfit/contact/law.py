@@ -14,8 +14,14 @@ class LawParameter:
     about: str
     lower: float = 0.0
     upper: float = math.inf
-    default: float | None = None  # None: a file must give it
+    default: float | None = None
     alias: str | None = None  # short name accepted everywhere
+    same_as: str | None = None  # where it is not given, another parameter's value serves
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a file must give it."""
+        return self.default is None and self.same_as is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +44,6 @@ class LawInfo:
 
     def model(self, values: Mapping[str, Any]) -> Any:
         """The compiled model's constants, with defaults filled in."""
-        filled = {p.name: p.default for p in self.parameters if p.default is not None}
-        return self.build(filled | dict(values))
+        filled = {p.name: p.default for p in self.parameters if p.default is not None} | dict(values)
+        twins = {p.name: filled[p.same_as] for p in self.parameters if p.same_as and p.name not in filled}
+        return self.build(filled | twins)

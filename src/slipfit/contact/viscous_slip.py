@@ -22,9 +22,7 @@ class ViscousSlip(NamedTuple):
 
 @traction.of(ViscousSlip)
 def _(law, touch, memory, contact, dt):
-    g_long, g_lat = limited(
-        law.limit, 1.0 / law.k_long, 1.0 / law.k_lat, touch.slip_x, touch.slip_y, touch.load
-    )
+    g_long, g_lat = limited(law.limit, 1.0 / law.k_long, 1.0 / law.k_lat, touch.slip_x, touch.slip_y, touch.load)
     return along_and_across(g_long, g_lat)
 
 
@@ -39,9 +37,7 @@ INFO = LawInfo(
         LawParameter("k_lat_mps_per_n", "slip velocity across the wheel for each newton", lower=1e-9, alias="k_lat"),
         LawParameter("mu", "friction coefficient that limits the force", default=10.0),
     ),
-    build=lambda values: ViscousSlip(
-        values["k_long_mps_per_n"], values["k_lat_mps_per_n"], Pyramid(values["mu"], values["mu"])
-    ),
+    build=lambda values: ViscousSlip(values["k_long_mps_per_n"], values["k_lat_mps_per_n"], Pyramid(values["mu"], values["mu"])),
     example={"k_long_mps_per_n": 0.005, "k_lat_mps_per_n": 0.01, "mu": 0.8},
     holds_at_rest=False,
 )

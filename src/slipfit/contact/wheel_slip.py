@@ -70,9 +70,7 @@ def spin_forces(commanded_radps, yaw_rate_radps, c_long, c_lat, half_track_m, ha
 
 
 def _build(limit_class):
-    return lambda values: WheelSlip(
-        values["c_long_per_n"], values["c_lat_per_n"], limit_class(values["mu"], values["mu"])
-    )
+    return lambda values: WheelSlip(values["c_long_per_n"], values["c_lat_per_n"], limit_class(values["mu"], values["mu"]))
 
 
 _PARAMETERS = (

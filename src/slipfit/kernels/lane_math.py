@@ -15,13 +15,14 @@ from numba.extending import intrinsic, overload
 
 from slipfit.kernels.lanes import Lanes, alike, fma, where
 
+
 def _polynomial(coefficients):
     """Estrin's scheme: halves that do not wait for each other, joined by x, x**2, x**4 and x**8."""
 
     def join(terms, power):
         if len(terms) == 1:
             return terms[0]
-        pairs = [f"fma({high}, x{power}, {low})" for low, high in zip(terms[::2], terms[1::2])]
+        pairs = [f"fma({high}, x{power}, {low})" for low, high in zip(terms[::2], terms[1::2], strict=False)]
         return join(pairs + terms[len(pairs) * 2 :], 2 * power)
 
     body = "x2 = x1 * x1\n    x4 = x2 * x2\n    x8 = x4 * x4"
@@ -58,7 +59,9 @@ def _lanes_only(function):
 
 
 @njit
-def _sine(x, half_turns, odd):  # x minus so many half turns, exactly as written: fma keeps fastmath from merging the two parts of pi
+def _sine(
+    x, half_turns, odd
+):  # x minus so many half turns, exactly as written: fma keeps fastmath from merging the two parts of pi
     r = fma(half_turns, -1.2246467991473532e-16, fma(half_turns, -3.141592653589793, x))
     r = where(odd, -r, r)
     z = r * r
@@ -124,7 +127,9 @@ def _exponent(context, x):
         integers = ir.VectorType(ir.IntType(64), x.width)
         bits = builder.lshr(builder.bitcast(values[0], integers), ir.Constant(integers, [52] * x.width))
         bits = builder.or_(bits, ir.Constant(integers, [0x4330000000000000] * x.width))
-        return builder.fsub(builder.bitcast(bits, values[0].type), ir.Constant(values[0].type, [4503599627370496.0 + 1023.0] * x.width))
+        return builder.fsub(
+            builder.bitcast(bits, values[0].type), ir.Constant(values[0].type, [4503599627370496.0 + 1023.0] * x.width)
+        )
 
     return x(x), build
 

@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
-from numba.core.typeconv import Conversion
+from numba.core.typeconv import Conversion  # type: ignore[attr-defined]
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
 from numba.np.arrayobj import populate_array
@@ -85,7 +85,7 @@ def _define(function, arguments, result, build):
             if not widths or len(given) != len(arguments):
                 return None
             wanted = [kind(widths[0]) for kind in arguments]
-            if all(self.context.can_convert(have, want) is not None for have, want in zip(given, wanted)):
+            if all(self.context.can_convert(have, want) is not None for have, want in zip(given, wanted, strict=True)):
                 return result(widths[0])(*wanted)
 
     @lower_builtin(function, *arguments)
@@ -222,14 +222,18 @@ def _view(context, builder, array, value, kind, shape, strides):
 def as_lanes(context, array, like):
     """A float array of shape (n, width) as n lanes: `memory[k]` and `memory[k] = value` then read as they do for one run."""
     kind = types.Array(like, 1, "C", aligned=False)  # NumPy aligns to less than a vector
-    return kind(array, like), lambda context, builder, _, values: _view(context, builder, array, values[0], kind, [], [8 * like.width])
+    return kind(array, like), lambda context, builder, _, values: _view(
+        context, builder, array, values[0], kind, [], [8 * like.width]
+    )
 
 
 @intrinsic
 def as_floats(context, array):
     """The way back."""
     width, kind = array.dtype.width, types.Array(types.float64, 2, "C")
-    return kind(array), lambda context, builder, _, values: _view(context, builder, array, values[0], kind, [width], [8 * width, 8])
+    return kind(array), lambda context, builder, _, values: _view(
+        context, builder, array, values[0], kind, [width], [8 * width, 8]
+    )
 
 
 def zeros(n, like):

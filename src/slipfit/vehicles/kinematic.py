@@ -7,8 +7,10 @@ Symbols    w_l, w_r rim speeds of left and right side (m/s) · u, v velocity of 
 from math import cos, sin, tan
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from slipfit.contact.slip import ground_speed
-from slipfit.kernels import WIDTH, Eight, alike, at, chosen_by_type, compiled, put, where
+from slipfit.kernels import WIDTH, Eight, Shared, alike, as_batch, at, chosen_by_type, compiled, put, where
 
 
 class IdealDrive(NamedTuple):
@@ -138,3 +140,11 @@ def in_lanes(runs, lo, hi, dt, out):
     """The same, eight at a time."""
     for i in range(lo, hi, WIDTH):
         _drive(runs, Eight(i), dt, out)
+
+
+def drive_one(model, rim_speeds_mps, step_s):
+    """Path of one model under a table of rim speeds (steps, 2), left and right: poses (steps + 1, 3) of x, y, heading."""
+    runs = as_batch(KinematicRuns(model, Shared(rim_speeds_mps)), 1)
+    out = np.empty((1, len(rim_speeds_mps) + 1, 3))
+    in_lanes(runs, 0, 1, step_s, out)
+    return out[0]

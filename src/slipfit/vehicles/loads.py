@@ -16,7 +16,7 @@ Reference  [Shilliday2023] eq. (5), signs derived in docs/theory/skid_steer, eq.
 Valid for  left and right wheels in pairs; more than two axles: equal springs
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,13 +26,13 @@ from slipfit.kernels import compiled
 class Wheels(NamedTuple):
     """Wheels of one robot: tables with one entry per wheel."""
 
-    x: float  # m from the wheels' centre, ahead
-    y: float  # m, to the left
-    leverage_x: float  # 1/m, (X_n - Xm) / sum over axles
-    leverage_y: float  # 1/m
-    share_x: float  # 1/A minus leverage times mean position
-    share_y: float
-    radius: float  # m
+    x: Any  # m from the wheels' centre, ahead
+    y: Any  # m, to the left
+    leverage_x: Any  # 1/m, (X_n - Xm) / sum over axles
+    leverage_y: Any  # 1/m
+    share_x: Any  # 1/A minus leverage times mean position
+    share_y: Any
+    radius: Any  # m
 
 
 def wheels(at_m, radius_m) -> Wheels:

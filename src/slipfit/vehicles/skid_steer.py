@@ -31,7 +31,7 @@ PASSES = 2
 BODY_COLUMNS = (
     "x_m", "y_m", "heading_rad", "vx_mps", "vy_mps", "yaw_rate_radps", "fx_mps2", "fy_mps2", "yaw_accel_radps2",
 )  # fmt: skip
-WHEEL_COLUMNS = ("speed_radps", "load_n", "force_x_n", "force_y_n", "effort")
+WHEEL_COLUMNS = ("speed_radps", "angle_rad", "load_n", "force_x_n", "force_y_n", "effort")
 
 OK, NOT_FINITE = 0.0, 1.0
 
@@ -85,6 +85,7 @@ class Work(NamedTuple):
     """One number per wheel: what lasts (speed, effort, forces) and what one step needs."""
 
     speed: Any  # rad/s
+    angle: Any  # rad, from the start
     effort: Any
     force_x: Any  # N
     force_y: Any
@@ -124,9 +125,7 @@ def _gather(robot, memory, work, sums, u, v, r, commands, row, dt):
         px, py = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y
         radius = wheels.radius[n]
         command = commands[row * count + n]
-        free_speed, mobility = free_wheel(
-            robot.powertrain, command, work.speed[n], work.effort[n], radius * work.force_x[n], dt
-        )
+        free_speed, mobility = free_wheel(robot.powertrain, command, work.speed[n], work.effort[n], radius * work.force_x[n], dt)
         rim = radius * (free_speed - mobility * radius * work.force_x[n])
         touch = Touch(rim - u + r * py, -v - r * px, rim, work.load[n])
         law = traction(robot.law, touch, memory, n, dt)
@@ -187,6 +186,7 @@ def _commit(robot, memory, work, u, v, r, commands, row, dt):
             robot.powertrain, commands[row * count + n], work.speed[n], work.new_speed[n], work.effort[n], torque, dt
         )
         work.speed[n] = work.new_speed[n]
+        work.angle[n] = work.angle[n] + dt * work.speed[n]
         px, py = robot.wheels.x[n] - robot.body.com_x, robot.wheels.y[n] - robot.body.com_y
         rim = robot.wheels.radius[n] * work.speed[n]
         remember(robot.law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
@@ -258,10 +258,11 @@ def _record(robot, work, s, i, out):
     count = len(work.speed)
     for k in range(count):
         put(out[:, 9 + k], i, work.speed[k])
-        put(out[:, 9 + count + k], i, work.load[k])
-        put(out[:, 9 + 2 * count + k], i, work.force_x[k])
-        put(out[:, 9 + 3 * count + k], i, work.force_y[k])
-        put(out[:, 9 + 4 * count + k], i, work.effort[k])
+        put(out[:, 9 + count + k], i, work.angle[k])
+        put(out[:, 9 + 2 * count + k], i, work.load[k])
+        put(out[:, 9 + 3 * count + k], i, work.force_x[k])
+        put(out[:, 9 + 4 * count + k], i, work.force_y[k])
+        put(out[:, 9 + 5 * count + k], i, work.effort[k])
 
 
 @register_jitable  # an array of lanes cannot leave a function that Python could call
@@ -269,7 +270,7 @@ def _work(count, like):
     return Work(
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like),
+        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
     )  # fmt: skip
 
 

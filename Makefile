@@ -1,0 +1,65 @@
+# Every target sets up what it needs in .venv, quietly and once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+
+.PHONY: help demo test test-slow test-engines lint format bench schemas clean
+
+help:
+	@echo "make demo          simulate a robot that slips; picture and motion in demo/"
+	@echo "make test          the tests (a few minutes)"
+	@echo "make test-slow     long statistics and fuzzing"
+	@echo "make test-engines  tests that need physics engines"
+	@echo "make lint          format, rules and types"
+	@echo "make bench         speeds, as ratios (needs g++)"
+	@echo "make schemas       write the JSON schemas of our files anew"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "slipfit needs Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade pip
+
+$(VENV)/.run: $(BIN)/python pyproject.toml
+	@echo "setting up .venv (once)"
+	@$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	@$(PIP) install -e '.[dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	@$(PIP) install -e '.[bench]'
+	@touch $@
+
+demo: $(VENV)/.run
+	@$(BIN)/slipfit demo --out demo --force
+
+test: $(VENV)/.dev
+	@$(PYTEST) -m "not slow and not engine"
+
+test-slow: $(VENV)/.dev
+	@$(PYTEST) -m "slow and not engine"
+
+test-engines: $(VENV)/.bench
+	@$(PYTEST) -m engine
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.bench
+	@$(BIN)/python benchmarks/run.py
+
+schemas: $(VENV)/.run
+	@for kind in robot ground scenario; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+
+clean:
+	rm -rf $(VENV) demo build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,49 @@
+"""The command line: one thin module per command. Heavy imports come after the flags, so that --help is instant."""
+
+import sys
+
+import typer
+
+from slipfit.cli import catalogue, demo, schema, simulate
+from slipfit.errors import SlipfitError
+
+app = typer.Typer(
+    name="slipfit",
+    help="Turn a ground robot's drive log into a calibrated digital twin with slip, and tell where that robot can go.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("simulate")(simulate.simulate)
+app.add_typer(catalogue.robots, name="robots")
+app.add_typer(catalogue.grounds, name="grounds")
+app.command("laws")(catalogue.laws)
+app.command("schema")(schema.schema)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import slipfit
+
+        typer.echo(f"slipfit {slipfit.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and stop."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command. A mistake in what it was given is one line on standard error and exit code 2; a bug keeps its traceback."""
+    try:
+        app()
+    except SlipfitError as error:
+        print(f"slipfit: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("slipfit: stopped", file=sys.stderr)
+        sys.exit(130)

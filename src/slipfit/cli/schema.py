@@ -1,0 +1,20 @@
+"""slipfit schema: JSON schemas of our files, for editors."""
+
+from typing import Annotated
+
+import typer
+
+from slipfit.errors import ParameterError
+
+
+def schema(kind: Annotated[str, typer.Argument(help="robot, ground or scenario.")]) -> None:
+    """Print the JSON schema of a kind of file; an editor that knows it completes and checks as you type."""
+    from slipfit.library import Ground, Robot
+    from slipfit.library.files import NamedFile, nearest
+    from slipfit.library.schemas import schema_text
+    from slipfit.simulate import Scenario
+
+    kinds: dict[str, type[NamedFile]] = {"robot": Robot, "ground": Ground, "scenario": Scenario}
+    if kind not in kinds:
+        raise ParameterError(f"there is no kind of file '{kind}'; {nearest(kind, kinds)}")
+    typer.echo(schema_text(kinds[kind]), nl=False)

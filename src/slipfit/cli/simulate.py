@@ -1,0 +1,91 @@
+"""slipfit simulate: drive a robot over a level or tilted plane."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+
+
+def simulate(
+    robot: Annotated[str, typer.Argument(help="Robot of the library (slipfit robots), or a robot file.")],
+    scenario: Annotated[Path | None, typer.Option(help="Scenario file; without one: a speed step, a stop and a spin.")] = None,
+    ground: Annotated[str | None, typer.Option(help="Ground of the library, or a file; instead of the scenario's.")] = None,
+    slope_deg: Annotated[float | None, typer.Option(help="Slope of the plane, degrees; instead of the scenario's.")] = None,
+    uphill_deg: Annotated[float | None, typer.Option(help="Direction of steepest ascent from the x axis, degrees.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the motion: .parquet, .csv or .tum (evo).")] = None,
+    readings: Annotated[Path | None, typer.Option(help="Write what the scenario's sensors said: a folder of CSV files.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the drive into this picture (.png, .svg or .pdf).")] = None,
+    json: JsonFlag = False,
+    force: ForceFlag = False,
+) -> None:
+    """Drive a robot through a scenario and say where it went.
+
+    Example: slipfit simulate p3at --slope-deg 10 --plot drive.png -o drive.csv
+    """
+    import math
+
+    from slipfit.library import find_robot
+    from slipfit.library.files import refuse_overwrite
+    from slipfit.simulate import Scenario
+    from slipfit.simulate import simulate as run
+    from slipfit.simulate.scenario import GroundPlace, standard_drive
+
+    for path in (out, plot):
+        if path:
+            refuse_overwrite(path, force=force)
+    chosen = find_robot(robot)
+    drive = Scenario.load(scenario) if scenario else standard_drive()
+    tilt: dict[str, Any] = {}
+    if slope_deg is not None:
+        tilt["slope_rad"] = math.radians(slope_deg)
+    if uphill_deg is not None:
+        tilt["uphill_rad"] = math.radians(uphill_deg)
+    if ground is not None:
+        tilt["surface"] = ground
+    if tilt:
+        from slipfit.library.files import validated
+
+        place = validated(GroundPlace, drive.ground.model_dump() | tilt, where="--slope-deg, --uphill-deg, --ground")
+        drive = drive.model_copy(update={"ground": place})
+    with working("simulating; the first run on a machine compiles its kernels, some 15 s"):
+        trajectory = run(chosen, drive)
+    if out:
+        trajectory.save(out, force=force)
+    written = [out] if out else []
+    if readings:
+        written += trajectory.readings.save_csv(readings, force=force)
+    if plot:
+        from slipfit.report.figures import draw_drive, save_figure
+
+        save_figure(draw_drive(trajectory, chosen), plot, force=force)
+        written.append(plot)
+    lines = [trajectory.summary()]
+    if trajectory.readings.channels:
+        lines.append(trajectory.readings.summary())
+    lines += [f"wrote {path}" for path in written]
+    show("\n".join(lines), _document(trajectory, written), as_json=json)
+    if trajectory.status.name != "FINISHED":
+        raise typer.Exit(1)
+
+
+def _document(trajectory: Any, written: list[Path]) -> dict[str, Any]:
+    t = trajectory
+    return {
+        "robot": t.robot,
+        "ground": t.ground,
+        "status": t.status.name.lower(),
+        "duration_s": float(t.time_s[-1]),
+        "distance_m": t.distance_m,
+        "end": {"x_m": float(t.x_m[-1]), "y_m": float(t.y_m[-1]), "heading_rad": float(t.heading_rad[-1])},
+        "end_velocity": {
+            "vx_mps": float(t.vx_mps[-1]),
+            "vy_mps": float(t.vy_mps[-1]),
+            "yaw_rate_radps": float(t.yaw_rate_radps[-1]),
+        },
+        "largest_grip_used": t.largest_grip_used,
+        "lifted_wheels": [{"wheel": w, "first_at_s": when} for w, when in t.lifted_wheels.items()],
+        "readings": {c.name: {"samples": len(c.stamps_ns), "rate_hz": c.rate_hz} for c in t.readings.channels.values()},
+        "written": written,
+    }

@@ -1,0 +1,101 @@
+"""A ground as its file describes it: a law, its constants, and gravity."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from slipfit.contact import LAWS
+from slipfit.library.files import NamedFile, nearest
+from slipfit.library.parameter import Between, Parameter
+
+STANDARD_GRAVITY = Parameter("gravity_mps2", 9.81, note="rounded standard gravity, as in all published numbers used here")
+
+
+def _tell_editors(schema: dict[str, Any]) -> None:
+    """JSON schema: the law is one of ours, and its constants are those that it has."""
+    schema["properties"]["law"]["enum"] = sorted(LAWS)
+    schema["allOf"] = [
+        {
+            "if": {"properties": {"law": {"const": law.name}}},
+            "then": {
+                "properties": {
+                    "parameters": {
+                        "properties": {
+                            name: {"description": p.about, **Between(p.lower, p.upper).json_schema()}
+                            for p in law.parameters
+                            for name in (p.name, p.alias)
+                            if name
+                        },
+                        "additionalProperties": False,
+                    }
+                }
+            },
+        }
+        for law in LAWS.values()
+    ]
+
+
+class Ground(NamedFile):
+    """What a wheel meets: the law belongs to the pair of tyre and ground."""
+
+    model_config = ConfigDict(json_schema_extra=_tell_editors)
+
+    schema_: Literal["slipfit/ground/1"] = Field("slipfit/ground/1", alias="schema")
+    name: str = Field(pattern=r"^[a-z0-9_\-]+$")
+    about: str = ""
+    gravity_mps2: Annotated[Parameter, Between(0.1, 30.0)] = STANDARD_GRAVITY
+    law: str
+    parameters: dict[str, Any]
+
+    @field_validator("law")
+    @classmethod
+    def _known_law(cls, law: str) -> str:
+        if law not in LAWS:
+            raise ValueError(f"there is no law '{law}'; {nearest(law, LAWS)}")
+        return law
+
+    @model_validator(mode="after")
+    def _parameters_of_the_law(self) -> "Ground":
+        object.__setattr__(self, "parameters", law_parameters(self.law, self.parameters))
+        return self
+
+    def values(self) -> dict[str, float]:
+        """Constants of the law, by name."""
+        return {name: p.value for name, p in self.parameters.items()}
+
+    def to_mapping(self) -> dict[str, Any]:
+        data = super().to_mapping()
+        return data | {"parameters": {name: p.to_file() for name, p in self.parameters.items()}}
+
+    def summary(self) -> str:
+        """A few lines of text: the constants and where they come from."""
+        rows = [f"{self.name}: {self.about}", f"  law {self.law}: {LAWS[self.law].formula}"]
+        for p in (*self.parameters.values(), self.gravity_mps2):
+            spread = "" if p.std is None else f" ± {p.std:g}"
+            rows.append(f"  {p.name:<20}{f'{p.value:g}{spread}':>16}  {p.source}")
+        return "\n".join(rows)
+
+
+def law_parameters(law: str, given: Mapping[str, Any]) -> dict[str, Parameter]:
+    """The law's constants by their full names; short names are accepted, unknown and missing ones are not."""
+    info = LAWS[law]
+    found: dict[str, Parameter] = {}
+    for key, entry in given.items():
+        wanted = info.parameter(key)
+        if wanted is None:
+            names = [n for p in info.parameters for n in (p.name, p.alias) if n]
+            raise ValueError(f"parameters.{key}: the law {law} has no such constant; {nearest(key, names)}")
+        if wanted.name in found:
+            raise ValueError(f"parameters.{key}: {wanted.name} is given twice; keep one of them")
+        if isinstance(entry, Parameter):
+            found[wanted.name] = entry
+            continue
+        try:
+            found[wanted.name] = Between(wanted.lower, wanted.upper).named(wanted.name, entry)
+        except ValueError as error:
+            raise ValueError(f"parameters.{key}: {error}") from None
+    missing = next((p for p in info.parameters if p.is_required and p.name not in found), None)
+    if missing:
+        raise ValueError(f"parameters.{missing.name} is missing; the law {law} needs it ({missing.about})")
+    return found

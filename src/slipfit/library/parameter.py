@@ -1,0 +1,224 @@
+"""A number that knows where it comes from, and how files may write it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
+from pydantic_core import CoreSchema, core_schema
+
+from slipfit.errors import ParameterError
+
+ASSUMED = "assumed"
+
+#: Slips of the pen by the unit at the end of a name: (what was probably meant, factor to the right unit).
+_USUAL_MISTAKES = {
+    "m": (("millimetres", 1e-3), ("centimetres", 1e-2)),
+    "kg": (("grams", 1e-3),),
+    "rad": (("degrees", math.pi / 180.0),),
+    "s": (("milliseconds", 1e-3),),
+    "kgm2": (("kg mm²", 1e-6), ("kg cm²", 1e-4)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One physical number and where it comes from. The name ends in its unit; dimensionless ones have none."""
+
+    name: str
+    value: float
+    source: str = ASSUMED  # key of references.bib, digest of a log, or "assumed"
+    std: float | None = None  # None: never estimated
+    note: str = ""
+    lower_bound: float = -math.inf
+    upper_bound: float = math.inf
+
+    def __post_init__(self) -> None:
+        problem = out_of_range(self.name, self.value, self.lower_bound, self.upper_bound)
+        if problem:
+            raise ParameterError(problem)
+        if self.std is not None and not (math.isfinite(self.std) and self.std >= 0.0):
+            raise ParameterError(f"the std of {self.name} is {self.std:g}; a spread is finite and not negative")
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        spread = "" if self.std is None else f" ± {self.std:g}"
+        return f"{self.name} = {self.value:g}{spread} ({self.source})"
+
+    def to_file(self) -> dict[str, Any]:
+        """As it stands in a file."""
+        return _record(self.value, self.std, self.source, self.note)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorParameter:
+    """Several numbers of one kind: a position, or the positions of all wheels."""
+
+    name: str
+    value: tuple[Any, ...]  # floats, or tuples of floats
+    source: str = ASSUMED
+    std: float | None = None
+    note: str = ""
+
+    def to_file(self) -> dict[str, Any]:
+        """As it stands in a file."""
+        lists = [list(entry) if isinstance(entry, tuple) else entry for entry in self.value]
+        return _record(lists, self.std, self.source, self.note)
+
+
+def _record(value: Any, std: float | None, source: str, note: str) -> dict[str, Any]:
+    record = {"value": value, "std": std, "source": source, "note": note}
+    return {key: entry for key, entry in record.items() if entry not in (None, "")}
+
+
+def unit_of(name: str) -> str:
+    """Unit at the end of a name, for sentences: 'mass_kg' -> 'kg'. Empty where there is none."""
+    last = name.rsplit("_", 1)[-1]
+    known = {"kg", "m", "s", "rad", "hz", "n", "nm", "v", "h", "ohm", "kgm2", "mps", "radps", "mps2", "radps2"}
+    return last if "_" in name and last in known else ""
+
+
+def out_of_range(name: str, value: float, lower: float, upper: float) -> str:
+    """A sentence when the value cannot be right, else nothing."""
+    unit = unit_of(name)
+    tail = f" {unit}" if unit else ""
+    if math.isnan(value):
+        return f"{name} is not a number; expected between {lower:g} and {upper:g}{tail}"
+    if lower <= value <= upper:
+        return ""
+    sentence = f"{name} = {value:g}{tail} lies outside [{lower:g}, {upper:g}]{tail}"
+    for meant, factor in _USUAL_MISTAKES.get(unit, ()):
+        if lower <= value * factor <= upper:
+            return f"{sentence}; if you meant {meant}, write {value * factor:g}"
+    return sentence
+
+
+# --- how files write numbers -----------------------------------------------------------------------------------------
+
+
+def _split(given: Any, name: str) -> tuple[Any, dict[str, Any]]:
+    """Value, and what else the record says. A plain number is an exact or assumed value."""
+    if not isinstance(given, Mapping):
+        return given, {}
+    unknown = sorted(set(given) - {"value", "std", "source", "note"})
+    if unknown:
+        raise ValueError(f"{name} has an unknown entry '{unknown[0]}'; expected value, std, source or note")
+    if "value" not in given:
+        raise ValueError(f"{name} has no value; write a number, or {{value: ..., std: ..., source: ...}}")
+    rest = {key: entry for key, entry in given.items() if key != "value"}
+    for key in ("source", "note"):
+        if key in rest and not isinstance(rest[key], str):
+            raise ValueError(f"{key} of {name} is {rest[key]!r}; expected text")
+    if rest.get("std") is not None:
+        rest["std"] = as_float(rest["std"], f"the std of {name}")
+    return given["value"], rest
+
+
+def as_float(given: Any, name: str) -> float:
+    """A float, or a sentence. YAML reads 1e-3 as text, which is understood; True is not a number."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        raise ValueError(f"{name} is {given!r}; expected a number")
+    try:
+        return float(given)
+    except ValueError:
+        raise ValueError(f"{name} is '{given}'; expected a number in the unit of its name") from None
+
+
+_RECORD_KEYS = {
+    "std": {"type": "number", "minimum": 0},
+    "source": {"type": "string"},
+    "note": {"type": "string"},
+}
+
+
+def _record_schema(value: dict[str, Any]) -> dict[str, Any]:
+    """JSON schema of a value that may be plain or a record."""
+    record = {
+        "type": "object",
+        "properties": {"value": value, **_RECORD_KEYS},
+        "required": ["value"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [value, record]}
+
+
+@dataclass(frozen=True)
+class Between:
+    """Marks a number in a file: `Annotated[Parameter, Between(0, 1)]`."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+
+    def parse(self, given: Any, info: ValidationInfo) -> Parameter:
+        if isinstance(given, Parameter):
+            return given
+        return self.named(info.field_name or "value", given)
+
+    def named(self, name: str, given: Any) -> Parameter:
+        """The parameter of that name from what a file says."""
+        value, rest = _split(given, name)
+        number = as_float(value, name)
+        try:
+            return Parameter(name=name, value=number, lower_bound=self.lower, upper_bound=self.upper, **rest)
+        except ParameterError as error:
+            raise ValueError(str(error)) from None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_info_plain_validator_function(
+            self.parse, serialization=core_schema.plain_serializer_function_ser_schema(lambda p: p.to_file())
+        )
+
+    def json_schema(self) -> dict[str, Any]:
+        number: dict[str, Any] = {"type": "number"}
+        if math.isfinite(self.lower):
+            number["minimum"] = self.lower
+        if math.isfinite(self.upper):
+            number["maximum"] = self.upper
+        return _record_schema(number)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return self.json_schema()
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Marks a vector, or a list of vectors, of a given size: `Annotated[VectorParameter, Vectors(3)]`."""
+
+    size: int
+    is_list: bool = False
+    largest: float = 20.0  # m
+
+    def parse(self, given: Any, info: ValidationInfo) -> VectorParameter:
+        if isinstance(given, VectorParameter):
+            return given
+        name = info.field_name or "value"
+        value, rest = _split(given, name)
+        if self.is_list:
+            if not isinstance(value, list | tuple):
+                raise ValueError(f"{name} is {value!r}; expected a list of [x, y] positions")
+            entries = tuple(self._vector(f"{name}[{k}]", entry) for k, entry in enumerate(value))
+            return VectorParameter(name, entries, **rest)
+        return VectorParameter(name, self._vector(name, value), **rest)
+
+    def _vector(self, name: str, entries: Any) -> tuple[float, ...]:
+        if not isinstance(entries, list | tuple) or len(entries) != self.size:
+            raise ValueError(f"{name} is {entries!r}; expected {self.size} numbers in brackets")
+        numbers = tuple(as_float(entry, name) for entry in entries)
+        for number in numbers:
+            problem = out_of_range("position_m", number, -self.largest, self.largest)
+            if problem:
+                raise ValueError(f"{name}: {problem}")
+        return numbers
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_info_plain_validator_function(
+            self.parse, serialization=core_schema.plain_serializer_function_ser_schema(lambda p: p.to_file())
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        number = {"type": "number", "minimum": -self.largest, "maximum": self.largest}
+        vector: dict[str, Any] = {"type": "array", "items": number, "minItems": self.size, "maxItems": self.size}
+        return _record_schema({"type": "array", "items": vector} if self.is_list else vector)

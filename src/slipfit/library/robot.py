@@ -1,0 +1,137 @@
+"""A robot as its file describes it."""
+
+import math
+from itertools import pairwise
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from slipfit.library.files import FileModel, NamedFile
+from slipfit.library.parameter import Between, Parameter, VectorParameter, Vectors
+
+Positive = Annotated[Parameter, Between(1e-12, 1e6)]
+
+
+class Wheels(FileModel):
+    """Wheels in pairs from front to rear, left before right: front-left, front-right, rear-left, rear-right."""
+
+    radius_m: Annotated[Parameter, Between(0.01, 2.0)]
+    width_m: Annotated[Parameter, Between(0.001, 2.0)]
+    at_m: Annotated[VectorParameter, Vectors(2, is_list=True)]
+    spin_inertia_kgm2: Annotated[Parameter, Between(1e-7, 1e3)]
+
+    @model_validator(mode="after")
+    def _come_in_pairs(self) -> "Wheels":
+        at = self.at_m.value
+        if len(at) < 4 or len(at) % 2:
+            raise ValueError(f"at_m has {len(at)} wheels; a skid-steer robot has 4, 6 or another even number")
+        for left, right in zip(at[::2], at[1::2], strict=True):
+            if not (left[1] > 0.0 > right[1]) or abs(left[0] - right[0]) > 1e-3 or abs(left[1] + right[1]) > 1e-3:
+                raise ValueError(
+                    f"at_m has {list(left)} and {list(right)} as one pair; expected a left wheel (y > 0) and the "
+                    f"right wheel opposite to it, pairs from front to rear"
+                )
+        xs = [pair[0] for pair in at[::2]]
+        if any(ahead <= behind for ahead, behind in pairwise(xs)):
+            raise ValueError(f"at_m has its pairs at x = {xs}; expected them from front to rear")
+        if max(pair[1] for pair in at[::2]) - min(pair[1] for pair in at[::2]) > 1e-3:
+            raise ValueError("at_m has pairs of different track; expected the same track for all")
+        return self
+
+
+class SpeedLoop(FileModel):
+    """Wheels that turn as commanded, as long as the torque suffices."""
+
+    kind: Literal["speed_loop"] = "speed_loop"
+    torque_limit_nm: Annotated[Parameter, Between(1e-4, 1e5)]
+
+
+class DcMotor(FileModel):
+    """A DC motor per wheel, driven by voltage; constants on the wheel's side of the gear."""
+
+    kind: Literal["dc_motor"] = "dc_motor"
+    resistance_ohm: Positive
+    inductance_h: Annotated[Parameter, Between(0.0, 100.0)]
+    torque_constant_nm_per_a: Positive
+    back_emf_v_s_per_rad: Positive
+    rotor_inertia_kgm2: Annotated[Parameter, Between(0.0, 1e3)]
+    viscous_friction_nm_s_per_rad: Annotated[Parameter, Between(0.0, 1e3)]
+    voltage_limit_v: Annotated[Parameter, Between(0.1, 1e4)]
+
+
+class Limits(FileModel):
+    """What the robot's own controller allows."""
+
+    speed_mps: Annotated[Parameter, Between(0.01, 100.0)] | None = None
+    yaw_rate_radps: Annotated[Parameter, Between(0.01, 100.0)] | None = None
+
+
+class Robot(NamedFile):
+    """A skid-steer robot: every number with its source."""
+
+    schema_: Literal["slipfit/robot/1"] = Field("slipfit/robot/1", alias="schema")
+    name: str = Field(pattern=r"^[a-z0-9_\-]+$")
+    about: str = ""
+    drive: Literal["skid_steer"]
+    mass_kg: Annotated[Parameter, Between(0.01, 1e5)]
+    yaw_inertia_kgm2: Annotated[Parameter, Between(1e-6, 1e6)]
+    roll_inertia_kgm2: Annotated[Parameter, Between(1e-6, 1e6)] | None = None
+    pitch_inertia_kgm2: Annotated[Parameter, Between(1e-6, 1e6)] | None = None
+    centre_of_mass_m: Annotated[VectorParameter, Vectors(3)]
+    wheels: Wheels
+    powertrain: Annotated[SpeedLoop | DcMotor, Field(discriminator="kind")]
+    limits: Limits | None = None
+
+    @model_validator(mode="after")
+    def _inertias_of_a_real_body(self) -> "Robot":
+        """No body has a principal moment larger than the sum of the other two: they are sums of squares."""
+        if self.roll_inertia_kgm2 is None or self.pitch_inertia_kgm2 is None:
+            return self
+        moments = {p.name: p.value for p in (self.roll_inertia_kgm2, self.pitch_inertia_kgm2, self.yaw_inertia_kgm2)}
+        largest = max(moments, key=lambda name: moments[name])
+        others = math.fsum(moments.values()) - moments[largest]
+        if moments[largest] > others * (1.0 + 1e-9):
+            raise ValueError(
+                f"{largest} = {moments[largest]:g} kg m² is more than the other two moments together ({others:g}); no "
+                f"body has such inertias, check units and axes (x roll, y pitch, z yaw)"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _centre_of_mass_between_the_wheels(self) -> "Robot":
+        x, y, height = self.centre_of_mass_m.value
+        at = np.array(self.wheels.at_m.value)
+        if not (at[:, 0].min() < x < at[:, 0].max() and at[:, 1].min() < y < at[:, 1].max()):
+            raise ValueError(f"centre_of_mass_m = [{x:g}, {y:g}] lies outside the wheels; the robot would tip over at rest")
+        if height <= 0.0:
+            raise ValueError(f"centre_of_mass_m has a height of {height:g} m; expected a height above the ground")
+        return self
+
+    @property
+    def track_m(self) -> float:
+        """Distance between left and right wheels."""
+        left, right = self.wheels.at_m.value[:2]
+        return float(left[1] - right[1])
+
+    @property
+    def wheelbase_m(self) -> float:
+        """Distance between the first and the last axle."""
+        at = self.wheels.at_m.value
+        return float(at[0][0] - at[-1][0])
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Every scalar, by its name."""
+        parts = (self, self.wheels, self.powertrain, self.limits)
+        found = [v for part in parts if part for v in dict(part).values() if isinstance(v, Parameter)]
+        return {p.name: p for p in found}
+
+    def summary(self) -> str:
+        """A screen of text: the numbers and where they come from."""
+        rows = [f"{self.name}: {self.about}", f"  track {self.track_m:g} m, wheelbase {self.wheelbase_m:g} m"]
+        com = ", ".join(f"{c:g}" for c in self.centre_of_mass_m.value)
+        rows.append(f"  {'centre_of_mass_m':<32}{com:>22}  {self.centre_of_mass_m.source}")
+        for p in self.parameters().values():
+            spread = "" if p.std is None else f" ± {p.std:g}"
+            rows.append(f"  {p.name:<32}{f'{p.value:g}{spread}':>22}  {p.source}")
+        return "\n".join(rows)

@@ -1,0 +1,144 @@
+"""Pictures. They read results and compute nothing that a result does not hold."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from slipfit.contact import LAWS, LawInfo, Touch, force, traction
+from slipfit.errors import ParameterError
+from slipfit.library import Robot
+from slipfit.library.files import write_through
+from slipfit.simulate.showcase import Showcase
+from slipfit.simulate.trajectory import Trajectory
+
+#: Colour-blind safe (Okabe and Ito), one meaning each.
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
+_FORMATS = (".png", ".svg", ".pdf")
+
+
+def save_figure(figure: Figure, path: Path, *, force: bool = False) -> None:
+    """Write a picture; the format follows the name."""
+    if path.suffix not in _FORMATS:
+        raise ParameterError(f"{path}: cannot draw '{path.suffix}'; expected {', '.join(_FORMATS)}")
+    write_through(path, lambda temporary: figure.savefig(temporary, dpi=130), force=force)
+
+
+def _tidy(axes: Any, x: str, y: str, title: str = "") -> None:
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_robot(axes: Any, robot: Robot, x: float, y: float, heading: float, colour: str) -> None:
+    """Outline of the wheels' rectangle with the wheels on it, seen from above."""
+    c, s = np.cos(heading), np.sin(heading)
+    turn = np.array([[c, -s], [s, c]])
+    radius, half = robot.wheels.radius_m.value, 0.5 * robot.wheels.width_m.value
+    outline = [(radius, half), (radius, -half), (-radius, -half), (-radius, half)]
+    for at in robot.wheels.at_m.value:
+        corners = (np.array(outline) + at) @ turn.T + (x, y)
+        axes.fill(*corners.T, color=colour, linewidth=0)
+    at = np.array(robot.wheels.at_m.value)
+    front, rear = at[:, 0].max(), at[:, 0].min()
+    left, right = 0.75 * at[:, 1].max(), 0.75 * at[:, 1].min()
+    body = np.array([(front, left), (front, right), (rear, right), (rear, left)]) @ turn.T + (x, y)
+    axes.fill(*body.T, color=colour, alpha=0.35, linewidth=0)
+
+
+def draw_drive(trajectory: Trajectory, robot: Robot) -> Figure:
+    """One drive: the path from above, velocities, wheel speeds against the ground, loads."""
+    t = trajectory
+    figure = Figure(figsize=(11, 7.5), layout="constrained")
+    path, speed, slip, load = figure.subplots(2, 2).ravel()
+    path.plot(t.x_m, t.y_m, color=BLUE)
+    for k in np.linspace(0, len(t.x_m) - 1, 5).astype(int):
+        _draw_robot(path, robot, t.x_m[k], t.y_m[k], t.heading_rad[k], BLUE)
+    path.set_aspect("equal", adjustable="datalim")
+    _tidy(path, "x [m]", "y [m]", f"{t.robot} on {t.ground}, from above")
+    speed.plot(t.time_s, t.vx_mps, color=BLUE, label="ahead [m/s]")
+    speed.plot(t.time_s, t.vy_mps, color=GREEN, label="to the left [m/s]")
+    speed.plot(t.time_s, t.yaw_rate_radps, color=ORANGE, label="yaw rate [rad/s]")
+    speed.legend(frameon=False, fontsize=8)
+    _tidy(speed, "time [s]", "m/s, rad/s", "velocity of the wheels' centre")
+    rim = t.wheel_speed_radps * robot.wheels.radius_m.value
+    side = np.array([at[1] for at in robot.wheels.at_m.value])
+    slipping = rim - (t.vx_mps[:, None] - t.yaw_rate_radps[:, None] * side)
+    for w, name in enumerate(wheel_names(rim.shape[1])):
+        slip.plot(t.time_s, slipping[:, w], label=name, linewidth=1.0)
+        load.plot(t.time_s, t.load_n[:, w], label=name, linewidth=1.0)
+    slip.legend(frameon=False, fontsize=8, ncols=2)
+    _tidy(slip, "time [s]", "rim - ground speed [m/s]", "longitudinal slip velocity")
+    _tidy(load, "time [s]", "load [N]", "wheel loads")
+    return figure
+
+
+def wheel_names(count: int) -> list[str]:
+    """front left, front right, ..., in the order of records."""
+    rows = (
+        ["front", "rear"]
+        if count == 4
+        else ["front", "middle", "rear"]
+        if count == 6
+        else [f"axle {k + 1}" for k in range(count // 2)]
+    )
+    return [f"{row} {side}" for row in rows for side in ("left", "right")]
+
+
+def draw_demo(story: Showcase) -> Figure:
+    """The same commands three times: what slip does to a path and to the turning rate."""
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    path, rate = figure.subplots(1, 2, width_ratios=[1.15, 1.0])
+    path.plot(
+        story.without_slip[:, 0],
+        story.without_slip[:, 1],
+        color=GREY,
+        linestyle="--",
+        label="no slip (what odometry believes)",
+    )
+    time_s = np.arange(len(story.commanded_yaw_rate_radps)) * story.step_s
+    rate.plot(time_s, story.commanded_yaw_rate_radps, color=GREY, linestyle="--", label="commanded")
+    colours = dict(zip(story.drives, (BLUE, ORANGE), strict=True))
+    for name, t in story.drives.items():
+        label = name.replace("_", " ")
+        path.plot(t.x_m, t.y_m, color=colours[name], label=label)
+        rate.plot(t.time_s, t.yaw_rate_radps, color=colours[name], label=label)
+        for k in np.linspace(0, len(t.x_m) - 1, 4).astype(int)[1:]:
+            _draw_robot(path, story.robot, t.x_m[k], t.y_m[k], t.heading_rad[k], colours[name])
+    path.set_aspect("equal", adjustable="datalim")
+    path.legend(frameon=False, fontsize=8)
+    rate.legend(frameon=False, fontsize=8)
+    _tidy(path, "x [m]", "y [m]", f"{story.robot.name}: one list of commands, three paths")
+    _tidy(rate, "time [s]", "yaw rate [rad/s]", "turning is where skid-steer robots slip")
+    return figure
+
+
+def law_curve(law: LawInfo, slips: np.ndarray, *, lateral: bool, rim_mps: float = 0.5, load_n: float = 50.0) -> np.ndarray:
+    """|F| / N of a law against slip velocity over rim speed, at one rim speed and load."""
+    model = law.model(law.example)
+    forces = []
+    for slip in slips:
+        sx, sy = (0.0, slip * rim_mps) if lateral else (slip * rim_mps, 0.0)
+        answer = traction(model, Touch(sx, sy, rim_mps, load_n), None, 0, 0.001)
+        forces.append(force(answer, sx, sy)[1 if lateral else 0] / load_n)
+    return np.array(forces)
+
+
+def draw_laws() -> Figure:
+    """Every law with its example constants: force along and across the wheel against slip."""
+    slips = np.linspace(0.0, 1.0, 201)
+    figure = Figure(figsize=(11, 6.5), layout="constrained")
+    columns = 3
+    grid = figure.subplots(-(-len(LAWS) // columns), columns, sharex=True, sharey=True).ravel()
+    for axes, law in zip(grid, LAWS.values(), strict=False):
+        axes.plot(slips, law_curve(law, slips, lateral=False), color=BLUE, label="along the wheel")
+        axes.plot(slips, law_curve(law, slips, lateral=True), color=ORANGE, linestyle="--", label="across the wheel")
+        _tidy(axes, "slip velocity / rim speed [-]", "force / load [-]", law.name)
+    grid[0].legend(frameon=False, fontsize=8)
+    for axes in grid[len(LAWS) :]:
+        axes.set_visible(False)
+    figure.suptitle("contact laws at 0.5 m/s rim speed and 50 N load, example constants", fontsize=10)
+    return figure

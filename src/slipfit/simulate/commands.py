@@ -1,0 +1,80 @@
+"""From a scenario's commands to the table that kernels follow: one row per step, one column per wheel."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from slipfit.errors import SimulationError
+from slipfit.library.robot import DcMotor, Robot
+from slipfit.simulate.scenario import Command, Scenario
+
+
+def quintic(fraction: np.ndarray) -> np.ndarray:
+    """Smooth step from 0 to 1 with zero speed and acceleration at both ends: 10 s^3 - 15 s^4 + 6 s^5."""
+    s = np.clip(fraction, 0.0, 1.0)
+    return np.asarray(s**3 * (10.0 + s * (6.0 * s - 15.0)))
+
+
+def _linear(fraction: np.ndarray) -> np.ndarray:
+    return np.asarray(np.clip(fraction, 0.0, 1.0))
+
+
+def _at_once(fraction: np.ndarray) -> np.ndarray:
+    return np.ones_like(fraction)
+
+
+_PROFILES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"step": _at_once, "linear": _linear, "quintic": quintic}
+
+
+def wheel_speeds(robot: Robot, v_mps: float, yaw_rate_radps: float) -> np.ndarray:
+    """Wheel speeds (rad/s) of a robot that would roll at this body velocity without slip: what drivers command."""
+    side_m = np.array([at[1] for at in robot.wheels.at_m.value])
+    return np.asarray((v_mps - yaw_rate_radps * side_m) / robot.wheels.radius_m.value)
+
+
+def no_load_voltage(motor: DcMotor, speed_radps: np.ndarray) -> np.ndarray:
+    """Voltage at which an unloaded motor turns at this speed: V = (R b / K_t + K_e) omega, from the motor's equations at rest."""
+    friction = motor.resistance_ohm.value * motor.viscous_friction_nm_s_per_rad.value
+    return np.asarray(speed_radps * (friction / motor.torque_constant_nm_per_a.value + motor.back_emf_v_s_per_rad.value))
+
+
+def _per_wheel(robot: Robot, given: list[float], where: str) -> np.ndarray:
+    count = len(robot.wheels.at_m.value)
+    if len(given) == 2:
+        return np.tile(np.asarray(given, dtype=float), count // 2)
+    if len(given) != count:
+        raise SimulationError(f"{where} has {len(given)} entries; {robot.name} takes {count}, or two for left and right")
+    return np.asarray(given, dtype=float)
+
+
+def _target(robot: Robot, command: Command, where: str) -> np.ndarray:
+    """What each wheel is told at the end of the ramp: rad/s, or V for motors."""
+    motor = robot.powertrain if isinstance(robot.powertrain, DcMotor) else None
+    if command.wheels_v is not None:
+        if motor is None:
+            raise SimulationError(f"{where}.wheels_v: {robot.name} has a speed loop; command speeds, not voltages")
+        return _per_wheel(robot, command.wheels_v, f"{where}.wheels_v")
+    if command.wheels_radps is not None:
+        speeds = _per_wheel(robot, command.wheels_radps, f"{where}.wheels_radps")
+    else:
+        speeds = wheel_speeds(robot, command.v_mps or 0.0, command.yaw_rate_radps or 0.0)
+    return no_load_voltage(motor, speeds) if motor else speeds
+
+
+def command_table(robot: Robot, scenario: Scenario) -> np.ndarray:
+    """Commands of every wheel at every step, shape (steps, wheels). A row holds during the step that it starts."""
+    step_s = scenario.step_s
+    ends = np.cumsum([command.for_s for command in scenario.commands])
+    steps = max(1, round(float(ends[-1]) / step_s))
+    time_s = np.arange(steps) * step_s
+    table = np.empty((steps, len(robot.wheels.at_m.value)))
+    before = _target(robot, Command(for_s=1.0, v_mps=scenario.start.v_mps, yaw_rate_radps=scenario.start.yaw_rate_radps), "start")
+    for k, (command, end_s) in enumerate(zip(scenario.commands, ends, strict=True)):
+        start_s = end_s - command.for_s
+        # Half a step of tolerance: sums of decimals are not multiples of the step.
+        rows = (time_s >= start_s - 0.5 * step_s) & (time_s < end_s - 0.5 * step_s)
+        after = _target(robot, command, f"commands[{k}]")
+        fraction = (time_s[rows] + step_s - start_s) / max(command.ramp, step_s)
+        table[rows] = before + (after - before) * _PROFILES[command.profile](fraction)[:, None]
+        before = after
+    return table

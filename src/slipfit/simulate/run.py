@@ -1,0 +1,160 @@
+"""Simulate one drive, or thousands: robot and scenario in, trajectories out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slipfit.errors import SimulationError
+from slipfit.kernels import run_chunks
+from slipfit.library import Ground, Robot, find_ground, find_robot
+from slipfit.simulate.assemble import assemble, named_values, varied
+from slipfit.simulate.commands import command_table
+from slipfit.simulate.scenario import Scenario
+from slipfit.simulate.sensors import fastest_rate_hz, read_sensors
+from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
+from slipfit.vehicles import skid_steer
+
+_STATUS = {skid_steer.OK: RunStatus.FINISHED, skid_steer.NOT_FINITE: RunStatus.DIVERGED}
+_BODY = len(skid_steer.BODY_COLUMNS)
+
+#: Largest result that one call may hold (bytes): what a small machine has to spare.
+MOST_BYTES = 8_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Many runs of one scenario: how each ended, and what they recorded, shape (runs, records, columns)."""
+
+    time_s: np.ndarray
+    records: np.ndarray
+    status: tuple[RunStatus, ...]
+    varied: Mapping[str, np.ndarray]
+    robot: str
+    ground: str
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    @property
+    def is_finished(self) -> np.ndarray:
+        """Which runs reached their end, shape (runs,)."""
+        return np.array([status is RunStatus.FINISHED for status in self.status])
+
+    @property
+    def end_pose(self) -> np.ndarray:
+        """x, y, heading of the wheels' centre at the end, shape (runs, 3)."""
+        return self.records[:, -1, :3]
+
+    def run(self, i: int) -> Trajectory:
+        """One run as a trajectory."""
+        record = self.records[i]
+        wheels = np.split(record[:, _BODY:], len(skid_steer.WHEEL_COLUMNS), axis=1)
+        columns: dict[str, Any] = dict(zip(BODY_FIELDS, (self.time_s, *record[:, :_BODY].T), strict=True))
+        columns |= dict(zip(WHEEL_FIELDS, wheels, strict=True))
+        return Trajectory(**columns, robot=self.robot, ground=self.ground, status=self.status[i])
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        done = self.is_finished
+        rows = [f"{len(self)} runs of {self.robot} on {self.ground}, {self.time_s[-1]:.4g} s each: {done.sum()} finished"]
+        if done.any():
+            low, mid, high = np.percentile(self.end_pose[done], (5, 50, 95), axis=0)
+            for k, name in enumerate(("x_m", "y_m", "heading_rad")):
+                rows.append(f"  {name:<12}{mid[k]:>10.4f}  (90 % of runs: {low[k]:.4f} to {high[k]:.4f})")
+        if not done.all():
+            rows.append(f"  {(~done).sum()} runs: {RunStatus.DIVERGED.value}")
+        return "\n".join(rows)
+
+
+def simulate(
+    robot: Robot | str | Path, scenario: Scenario | str | Path, *, ground: Ground | str | Path | None = None
+) -> Trajectory:
+    """Drive a robot through a scenario, with sensors if the scenario has some.
+
+    Parameters
+    ----------
+    robot : a record, a name of the library, or the path of a robot file
+    scenario : a record, or the path of a scenario file
+    ground : overrides the surface that the scenario names
+
+    Examples
+    --------
+    >>> trajectory = simulate("p3at", Scenario(commands=[{"for_s": 2.0, "v_mps": 0.5}]))
+    """
+    scenario = _scenario(scenario)
+    robot = robot if isinstance(robot, Robot) else find_robot(robot)
+    ground = _ground(ground, scenario)
+    fastest_hz = fastest_rate_hz(scenario)
+    if fastest_hz * scenario.record_s > 1.0:  # sensors read the record: it must be as dense as the fastest of them
+        record_s = max(scenario.step_s, 1.0 / fastest_hz)
+        scenario = scenario.model_copy(update={"record_s": record_s})
+    trajectory = simulate_many(robot, scenario, {}, ground=ground).run(0)
+    return read_sensors(trajectory, robot, ground, scenario)
+
+
+def simulate_many(
+    robot: Robot | str | Path,
+    scenario: Scenario | str | Path,
+    vary: Mapping[str, Any],
+    *,
+    ground: Ground | str | Path | None = None,
+    ends_only: bool = False,
+    workers: int | None = None,
+) -> Batch:
+    """The same drive many times on all cores, with numbers that differ from run to run. Sensors are left out.
+
+    Parameters
+    ----------
+    vary : arrays by name (mass_kg, c_long_per_n, slope_rad, ...), one entry per run; a wrong name tells the right ones
+    ends_only : record only start and end of each run
+    workers : threads, all cores by default; results do not depend on it
+
+    A run whose numbers stop being finite gets a status; the others go on. Run 317 gives the same bits alone or among a million.
+    """
+    scenario = _scenario(scenario)
+    robot = robot if isinstance(robot, Robot) else find_robot(robot)
+    ground = _ground(ground, scenario)
+    values, n = varied(named_values(robot, ground, scenario), vary, robot, ground)
+    table = command_table(robot, scenario)
+    every = len(table) if ends_only else max(1, round(scenario.record_s / scenario.step_s))
+    records, table = _whole_records(table, every)
+    columns = _BODY + len(skid_steer.WHEEL_COLUMNS) * table.shape[1]
+    if 8 * n * records * columns > MOST_BYTES:
+        raise SimulationError(
+            f"{n} runs with {records} records each need {8e-9 * n * records * columns:.0f} GB; take a larger record_s, "
+            f"fewer runs at once, or ends_only=True"
+        )
+    out, status = np.empty((n, records, columns)), np.empty(n)
+    batch = assemble(robot, ground, values, table, n)
+
+    def chunk(lo: int, hi: int) -> None:
+        skid_steer.in_lanes(batch, lo, hi, 1, every, scenario.step_s, out, status)
+
+    run_chunks(chunk, n, workers=workers)
+    return Batch(
+        time_s=np.arange(records) * every * scenario.step_s,
+        records=out,
+        status=tuple(_STATUS[code] for code in status.tolist()),
+        varied={name: np.asarray(entry) for name, entry in vary.items()},
+        robot=robot.name,
+        ground=ground.name,
+    )
+
+
+def _scenario(scenario: Scenario | str | Path) -> Scenario:
+    return scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+
+
+def _ground(ground: Ground | str | Path | None, scenario: Scenario) -> Ground:
+    surface = scenario.ground.surface if ground is None else ground
+    return surface if isinstance(surface, Ground) else find_ground(surface)
+
+
+def _whole_records(table: np.ndarray, every: int) -> tuple[int, np.ndarray]:
+    """Number of records, and the commands prolonged to fill the last of them."""
+    spans = -(-len(table) // every)
+    padding = np.repeat(table[-1:], spans * every - len(table), axis=0)
+    return spans + 1, np.concatenate([table, padding])

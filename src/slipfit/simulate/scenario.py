@@ -1,0 +1,154 @@
+"""A scenario as its file describes it: where the robot stands, what it is told, and what watches it."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from slipfit.library.files import FileModel, NamedFile
+from slipfit.library.parameter import as_float, out_of_range
+
+Angle = Annotated[float, Field(ge=-6.2832, le=6.2832)]
+NonNegative = Annotated[float, Field(ge=0.0)]
+Rate = Annotated[float, Field(gt=0.0, le=100_000.0)]
+Pair = tuple[float, float]
+
+#: A ramp lasts this long unless the command says otherwise, or is shorter.
+RAMP_S = 1.0
+
+#: The largest run that one scenario may ask for, in steps: a day at 1 ms.
+MOST_STEPS = 100_000_000
+
+
+class GroundPlace(FileModel):
+    """The ground of a scenario: a plane, level or tilted, with a surface of the library (or a file)."""
+
+    shape: Literal["plane"] = "plane"
+    slope_rad: Annotated[float, Field(ge=0.0, lt=1.5707)] = 0.0
+    uphill_rad: Angle = 0.0  # direction of steepest ascent, from the x axis
+    surface: str = "lab_floor"
+
+    @field_validator("slope_rad", mode="before")
+    @classmethod
+    def _not_degrees(cls, given: object) -> object:
+        problem = out_of_range("slope_rad", as_float(given, "slope_rad"), 0.0, 1.5707)
+        if problem:
+            raise ValueError(problem)
+        return given
+
+
+class Start(FileModel):
+    """Pose and velocity of the wheels' centre at the start; the wheels roll along."""
+
+    x_m: float = 0.0
+    y_m: float = 0.0
+    heading_rad: Angle = 0.0
+    v_mps: float = 0.0
+    yaw_rate_radps: float = 0.0
+
+
+class Command(FileModel):
+    """What the robot is told for a while: body velocity, wheel speeds, or voltages (motors only)."""
+
+    for_s: float
+    v_mps: float | None = None
+    yaw_rate_radps: float | None = None
+    wheels_radps: list[float] | None = None  # one per wheel, or [left, right]
+    wheels_v: list[float] | None = None
+    profile: Literal["step", "linear", "quintic"] = "step"
+    ramp_s: NonNegative | None = None  # how long linear and quintic take; then the value is held
+
+    @model_validator(mode="after")
+    def _one_way_of_telling(self) -> "Command":
+        if self.for_s <= 0.0:
+            raise ValueError(f"for_s = {self.for_s:g} s ends before it starts; expected more than 0 s")
+        has_body = self.v_mps is not None or self.yaw_rate_radps is not None
+        if has_body + (self.wheels_radps is not None) + (self.wheels_v is not None) != 1:
+            raise ValueError("a command gives either v_mps and/or yaw_rate_radps, or wheels_radps, or wheels_v")
+        return self
+
+    @property
+    def ramp(self) -> float:
+        """Seconds from the value before to this one."""
+        if self.profile == "step":
+            return 0.0
+        return min(self.for_s, RAMP_S if self.ramp_s is None else self.ramp_s)
+
+
+class Imu(FileModel):
+    """Accelerometer and gyro. Bias is constant over a run; tilt is how the IMU sits on the robot."""
+
+    rate_hz: Rate = 100.0
+    accel_noise_mps2: NonNegative = 0.0
+    accel_bias_mps2: float | Pair = 0.0  # both axes, or [x, y]
+    accel_step_mps2: NonNegative = 0.0  # resolution
+    gyro_noise_radps: NonNegative = 0.0
+    gyro_bias_radps: float = 0.0
+    gyro_step_radps: NonNegative = 0.0
+    lever_arm_m: Pair = (0.0, 0.0)  # IMU from the wheels' centre
+    tilt_rad: Pair = (0.0, 0.0)  # roll, pitch
+    delay_s: NonNegative = 0.0
+
+
+class Encoders(FileModel):
+    """Wheel angles in counts."""
+
+    rate_hz: Rate = 100.0
+    counts_per_turn: Annotated[int, Field(ge=1)] = 4096
+    noise_rad: NonNegative = 0.0
+    delay_s: NonNegative = 0.0
+
+
+class PoseSensor(FileModel):
+    """Pose of the wheels' centre, from a tracker or a lidar."""
+
+    rate_hz: Rate = 20.0
+    position_noise_m: NonNegative = 0.0
+    yaw_noise_rad: NonNegative = 0.0
+    delay_s: NonNegative = 0.0
+
+
+class Sensors(FileModel):
+    """What watches the robot; what is not named is not there."""
+
+    imu: Imu | None = None
+    encoders: Encoders | None = None
+    pose: PoseSensor | None = None
+
+
+class Scenario(NamedFile):
+    """One drive."""
+
+    schema_: Literal["slipfit/scenario/1"] = Field("slipfit/scenario/1", alias="schema")
+    about: str = ""
+    ground: GroundPlace = GroundPlace()
+    start: Start = Start()
+    step_s: float = 0.001
+    record_s: float = 0.01
+    commands: list[Command]
+    sensors: Sensors = Sensors()
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _can_be_run(self) -> "Scenario":
+        problem = out_of_range("step_s", self.step_s, 1e-6, 0.1)
+        if problem:
+            raise ValueError(problem)
+        if self.record_s < self.step_s:
+            raise ValueError(f"record_s = {self.record_s:g} s is shorter than step_s = {self.step_s:g} s")
+        if not self.commands:
+            raise ValueError("commands is empty: the scenario ends before it starts; give at least one command")
+        if self.duration_s < self.step_s:
+            raise ValueError(f"the commands last {self.duration_s:g} s, less than one step of {self.step_s:g} s")
+        if self.duration_s / self.step_s > MOST_STEPS:
+            raise ValueError(f"the commands last {self.duration_s:g} s, more than {MOST_STEPS:,} steps of {self.step_s:g} s")
+        return self
+
+    @property
+    def duration_s(self) -> float:
+        return sum(command.for_s for command in self.commands)
+
+
+def standard_drive() -> Scenario:
+    """The calibration manoeuvres: a speed step, a stop, and a spin, with sensors that a real robot has."""
+    return Scenario.load(Path(__file__).parent.parent / "library" / "scenarios" / "step_and_spin.yaml")

@@ -1,0 +1,105 @@
+"""What sensors on the robot would have said: rates, noise, bias, resolution, delay, lever arm and tilt.
+
+A reading is stamped when it comes out; it tells what was `delay_s` before. Each sensor draws from its own random
+stream, so adding one does not change what another says.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from slipfit.library import Ground, Robot
+from slipfit.logs import Channel, DriveLog
+from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.simulate.scenario import Encoders, Imu, PoseSensor, Scenario
+from slipfit.simulate.trajectory import Trajectory
+
+_STREAMS = ("imu", "encoders", "pose")
+
+
+def read_sensors(trajectory: Trajectory, robot: Robot, ground: Ground, scenario: Scenario) -> Trajectory:
+    """The same trajectory with readings of every sensor that the scenario names."""
+    sensors = scenario.sensors
+    streams = dict(zip(_STREAMS, np.random.SeedSequence(scenario.seed).spawn(len(_STREAMS)), strict=True))
+    draw = {name: np.random.default_rng(stream) for name, stream in streams.items()}
+    channels = []
+    if sensors.imu:
+        into_mps2 = ground.gravity_mps2.value * float(np.cos(scenario.ground.slope_rad))
+        channels.append(_imu(trajectory, robot, sensors.imu, into_mps2, draw["imu"]))
+    if sensors.encoders:
+        channels.append(_encoders(trajectory, sensors.encoders, draw["encoders"]))
+    if sensors.pose:
+        channels.append(_pose(trajectory, sensors.pose, draw["pose"]))
+    log = DriveLog({c.name: c for c in channels}, about=f"simulated drive of {trajectory.robot} on {trajectory.ground}")
+    return replace(trajectory, readings=log)
+
+
+def fastest_rate_hz(scenario: Scenario) -> float:
+    """Rate of the fastest sensor, 0 without any."""
+    sensors = (scenario.sensors.imu, scenario.sensors.encoders, scenario.sensors.pose)
+    return max((sensor.rate_hz for sensor in sensors if sensor), default=0.0)
+
+
+def _stamps_ns(trajectory: Trajectory, rate_hz: float) -> np.ndarray:
+    count = int(np.floor(trajectory.time_s[-1] * rate_hz * (1.0 + 1e-12))) + 1
+    return np.round(np.arange(count) * (NANOSECONDS / rate_hz)).astype(np.int64)
+
+
+def _sampled(trajectory: Trajectory, stamps_ns: np.ndarray, delay_s: float, *columns: np.ndarray) -> list[np.ndarray]:
+    """Columns `delay_s` before each stamp; before the start they have their first value."""
+    when_s = stamps_ns / NANOSECONDS - delay_s
+    return [np.interp(when_s, trajectory.time_s, column) for column in columns]
+
+
+def _stepped(values: np.ndarray, step: float) -> np.ndarray:
+    return np.round(values / step) * step if step > 0.0 else values
+
+
+def mounting(roll_rad: float, pitch_rad: float) -> np.ndarray:
+    """Matrix that turns what the body feels into what a tilted IMU feels: (R_y(pitch) R_x(roll))^T."""
+    cr, sr, cp, sp = np.cos(roll_rad), np.sin(roll_rad), np.cos(pitch_rad), np.sin(pitch_rad)
+    body_from_imu = np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
+    return body_from_imu.T
+
+
+def _imu(trajectory: Trajectory, robot: Robot, imu: Imu, gravity_into_mps2: float, draw: np.random.Generator) -> Channel:
+    stamps = _stamps_ns(trajectory, imu.rate_hz)
+    t = trajectory
+    fx, fy, rate, accel = _sampled(t, stamps, imu.delay_s, t.fx_mps2, t.fy_mps2, t.yaw_rate_radps, t.yaw_accel_radps2)
+    # Rigid body: the IMU sits at an arm from the centre of mass and feels its tangential and centripetal acceleration.
+    arm_x, arm_y = np.asarray(imu.lever_arm_m) - np.asarray(robot.centre_of_mass_m.value[:2])
+    felt = np.column_stack(
+        [
+            fx - accel * arm_y - rate**2 * arm_x,
+            fy + accel * arm_x - rate**2 * arm_y,
+            np.full_like(fx, gravity_into_mps2),
+        ]
+    )
+    turned = np.column_stack([np.zeros_like(rate), np.zeros_like(rate), rate])
+    seat = mounting(*imu.tilt_rad)
+    felt, turned = felt @ seat.T, turned @ seat.T
+    bias_x, bias_y = np.broadcast_to(np.asarray(imu.accel_bias_mps2, dtype=float), 2)
+    felt += np.array([bias_x, bias_y, 0.0]) + imu.accel_noise_mps2 * draw.standard_normal(felt.shape)
+    turned += imu.gyro_bias_radps + imu.gyro_noise_radps * draw.standard_normal(turned.shape)
+    values = np.hstack([_stepped(felt, imu.accel_step_mps2), _stepped(turned, imu.gyro_step_radps)])
+    names = [f"{kind}_{axis}_{unit}" for kind, unit in (("accel", "mps2"), ("gyro", "radps")) for axis in "xyz"]
+    return Channel("imu", stamps, values, tuple(names))
+
+
+def _encoders(trajectory: Trajectory, encoders: Encoders, draw: np.random.Generator) -> Channel:
+    stamps = _stamps_ns(trajectory, encoders.rate_hz)
+    angles = np.column_stack(_sampled(trajectory, stamps, encoders.delay_s, *trajectory.wheel_angle_rad.T))
+    angles += encoders.noise_rad * draw.standard_normal(angles.shape)
+    per_count = 2.0 * np.pi / encoders.counts_per_turn
+    # Counters step up when a line passes: they round down.
+    counted = np.floor(angles / per_count + 1e-9) * per_count
+    return Channel("encoders", stamps, counted, tuple(f"wheel_angle_{w}_rad" for w in range(angles.shape[1])))
+
+
+def _pose(trajectory: Trajectory, pose: PoseSensor, draw: np.random.Generator) -> Channel:
+    stamps = _stamps_ns(trajectory, pose.rate_hz)
+    t = trajectory
+    values = np.column_stack(_sampled(t, stamps, pose.delay_s, t.x_m, t.y_m, t.heading_rad))
+    spread = np.array([pose.position_noise_m, pose.position_noise_m, pose.yaw_noise_rad])
+    values += spread * draw.standard_normal(values.shape)
+    return Channel("pose", stamps, values, ("x_m", "y_m", "yaw_rad"))

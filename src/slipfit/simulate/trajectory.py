@@ -1,0 +1,181 @@
+"""How a robot moved: the record of one run, and its files."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slipfit.errors import SimulationError
+from slipfit.library.files import write_through
+from slipfit.logs import DriveLog
+
+#: Columns of one wheel in files: their names end in the wheel's number, from 0.
+WHEEL_FIELDS = ("wheel_speed_radps", "wheel_angle_rad", "load_n", "force_x_n", "force_y_n", "effort")
+BODY_FIELDS = (
+    "time_s", "x_m", "y_m", "heading_rad", "vx_mps", "vy_mps", "yaw_rate_radps", "fx_mps2", "fy_mps2", "yaw_accel_radps2",
+)  # fmt: skip
+
+
+class RunStatus(Enum):
+    """How a run ended; the value is what the user reads."""
+
+    FINISHED = "The run reached its end."
+    DIVERGED = "The numbers stopped being finite; check the robot's and the ground's constants of this run."
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Motion of the wheels' centre in the plane's own frame, and of each wheel. First axis time, second wheel.
+
+    vx, vy are along the body's axes; fx, fy are what an accelerometer at the centre of mass feels along them; effort is the
+    wheel's torque (N m) with a speed loop and its current (A) with a motor.
+    """
+
+    time_s: np.ndarray
+    x_m: np.ndarray
+    y_m: np.ndarray
+    heading_rad: np.ndarray
+    vx_mps: np.ndarray
+    vy_mps: np.ndarray
+    yaw_rate_radps: np.ndarray
+    fx_mps2: np.ndarray
+    fy_mps2: np.ndarray
+    yaw_accel_radps2: np.ndarray
+    wheel_speed_radps: np.ndarray
+    wheel_angle_rad: np.ndarray
+    load_n: np.ndarray
+    force_x_n: np.ndarray
+    force_y_n: np.ndarray
+    effort: np.ndarray
+    robot: str = ""
+    ground: str = ""
+    status: RunStatus = RunStatus.FINISHED
+    readings: DriveLog = field(default_factory=DriveLog)
+
+    @property
+    def distance_m(self) -> float:
+        """Length of the path."""
+        return float(np.hypot(np.diff(self.x_m), np.diff(self.y_m)).sum())
+
+    @property
+    def lifted_wheels(self) -> dict[int, float]:
+        """Wheels that left the ground, with the time they first did."""
+        lifted = self.load_n <= 0.0
+        return {w: float(self.time_s[np.argmax(lifted[:, w])]) for w in range(lifted.shape[1]) if lifted[:, w].any()}
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        turned = float(self.heading_rad[-1] - self.heading_rad[0])
+        rows = [
+            f"{self.robot} on {self.ground}: {self.time_s[-1]:.4g} s, {self.distance_m:.4g} m, turned {np.degrees(turned):.4g}°",
+            f"  end      x {self.x_m[-1]:.4f} m  y {self.y_m[-1]:.4f} m  heading {np.degrees(self.heading_rad[-1]):.3f}°",
+            f"  fastest  {np.abs(self.vx_mps).max():.3f} m/s ahead, {np.abs(self.vy_mps).max():.3f} m/s sideways, "
+            f"{np.abs(self.yaw_rate_radps).max():.3f} rad/s",
+        ]
+        share = self.largest_grip_used
+        rows.append(f"  grip     {share:.3f} of the load used at most (|F|/N)" if np.isfinite(share) else "  grip     unknown")
+        lifted = ", ".join(f"wheel {w} at {t:.2f} s" for w, t in self.lifted_wheels.items())
+        rows.append(f"  wheels   left the ground: {lifted}" if lifted else "  wheels   all on the ground throughout")
+        if self.status is not RunStatus.FINISHED:
+            rows.append(f"  status   {self.status.value}")
+        return "\n".join(rows)
+
+    @property
+    def largest_grip_used(self) -> float:
+        """Largest |F| / N of any wheel on the ground."""
+        loaded = self.load_n > 0.0
+        if not loaded.any():
+            return float("nan")
+        force = np.hypot(self.force_x_n, self.force_y_n)
+        return float(np.max(force[loaded] / self.load_n[loaded]))
+
+    # --- files -------------------------------------------------------------------------------------------------------
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Every column of a file: the body's, then each wheel's with its number."""
+        table = {name: np.asarray(getattr(self, name)) for name in BODY_FIELDS}
+        for name in WHEEL_FIELDS:
+            for w in range(self.load_n.shape[1]):
+                table[f"{name}_{w}"] = np.ascontiguousarray(getattr(self, name)[:, w])
+        return table
+
+    def save(self, path: Path | str, *, force: bool = False) -> None:
+        """Write .parquet, .csv, or .tum (stamp x y z qx qy qz qw, as trajectory tools read it)."""
+        path = Path(path)
+        writers = {".parquet": self._write_parquet, ".csv": self._write_csv, ".tum": self._write_tum}
+        if path.suffix not in writers:
+            raise SimulationError(f"{path}: cannot write '{path.suffix}'; expected {', '.join(writers)}")
+        write_through(path, writers[path.suffix], force=force)
+
+    def _write_parquet(self, path: Path) -> None:
+        import slipfit
+
+        about = {"slipfit": slipfit.__version__, "robot": self.robot, "ground": self.ground, "status": self.status.name}
+        pairs = ", ".join(f"{key}: '{_quoted(value)}'" for key, value in about.items())
+        self._copy(path, f"FORMAT parquet, KV_METADATA {{{pairs}}}")
+
+    def _write_csv(self, path: Path) -> None:
+        self._copy(path, "FORMAT csv, HEADER")
+
+    def _copy(self, path: Path, options: str) -> None:
+        import duckdb
+
+        with duckdb.connect() as connection:
+            connection.register("trajectory", self.columns())
+            connection.execute(f"COPY trajectory TO '{_quoted(str(path))}' ({options})")
+
+    def _write_tum(self, path: Path) -> None:
+        half = 0.5 * self.heading_rad
+        zero = np.zeros_like(half)
+        rows = np.column_stack([self.time_s, self.x_m, self.y_m, zero, zero, zero, np.sin(half), np.cos(half)])
+        lines = (" ".join(repr(number) for number in row) for row in rows.tolist())
+        path.write_text("# stamp_s x_m y_m z_m qx qy qz qw\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path | str) -> "Trajectory":
+        """Read back a .parquet or .csv file that `save` wrote."""
+        import duckdb
+
+        path = Path(path)
+        if path.suffix not in (".parquet", ".csv"):
+            raise SimulationError(f"{path}: cannot read '{path.suffix}' back; expected .parquet or .csv")
+        if not path.is_file():
+            raise SimulationError(f"{path}: there is no such file; check the path")
+        about: dict[str, str] = {}
+        try:
+            with duckdb.connect() as connection:
+                source = f"'{_quoted(str(path))}'"
+                if path.suffix == ".parquet":
+                    found = connection.execute(f"SELECT key, value FROM parquet_kv_metadata({source})").fetchall()
+                    about = {bytes(key).decode(): bytes(value).decode() for key, value in found}
+                table = connection.execute(f"SELECT * FROM {source}").fetchnumpy()
+        except duckdb.Error as error:
+            raise SimulationError(f"{path}: cannot be read as a trajectory ({str(error).splitlines()[0]})") from None
+        return cls._from_columns(table, about, path)
+
+    @classmethod
+    def _from_columns(cls, table: dict[str, np.ndarray], about: dict[str, str], path: Path) -> "Trajectory":
+        wheels = sum(name.startswith(f"{WHEEL_FIELDS[0]}_") for name in table)
+        wanted = [*BODY_FIELDS, *(f"{name}_{w}" for name in WHEEL_FIELDS for w in range(wheels))]
+        missing = [name for name in wanted if name not in table]
+        if missing or not wheels:
+            raise SimulationError(
+                f"{path}: column '{(missing or ['wheel_speed_radps_0'])[0]}' is missing; not a trajectory of slipfit"
+            )
+        body: dict[str, Any] = {name: _floats(table[name]) for name in BODY_FIELDS}
+        per_wheel: dict[str, Any] = {
+            name: np.column_stack([_floats(table[f"{name}_{w}"]) for w in range(wheels)]) for name in WHEEL_FIELDS
+        }
+        status = RunStatus[about.get("status", RunStatus.FINISHED.name)]
+        return cls(**body, **per_wheel, robot=about.get("robot", ""), ground=about.get("ground", ""), status=status)
+
+
+def _floats(column: Iterable[float]) -> np.ndarray:
+    return np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")
