@@ -6,7 +6,7 @@ the wheel (m/s), w = rim speed (m/s), so that the slip velocity is (w - u, -v): 
 Reference  [Trimble2022] section 2; [Pacejka2012] ch. 1; docs/conventions.md
 """
 
-from slipfit.kernels import compiled, where
+from slipfit.kernels import part, where
 
 #: Below this speed a lateral velocity joins the denominator of slip ratios, so that a parked wheel sticks. Documented
 #: default of every ratio with a speed below the line.
@@ -17,7 +17,7 @@ SPEED_FLOOR_MPS = 0.02
 STICK_SPEED_MPS = 1e-6
 
 
-@compiled
+@part
 def transport_speed(u, v, w):
     """Speed that slip ratios are taken of, max(|u|, |w|) with a floor that keeps ratios finite and lets wheels stick.
 
@@ -29,13 +29,13 @@ def transport_speed(u, v, w):
     return max(max(abs(u), abs(w)), max(min(abs(v), SPEED_FLOOR_MPS), STICK_SPEED_MPS))
 
 
-@compiled
+@part
 def slip_ratio(u, w):
     """Longitudinal slip (w - u) / max(|w|, |u|), in [-2, 2]: 1 for a wheel that spins on the spot, -1 for a locked one."""
     return (w - u) / max(max(abs(w), abs(u)), SPEED_FLOOR_MPS)
 
 
-@compiled
+@part
 def ground_speed(w, slip):
     """Ground speed of a wheel with rim speed w and slip ratio: the inverse of `slip_ratio` for wheels that roll forward.
 

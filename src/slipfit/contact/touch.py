@@ -11,7 +11,7 @@ could overshoot. Rigid laws have start = 0; laws with memory (soils, tyre relaxa
 
 from typing import NamedTuple
 
-from slipfit.kernels import alike, chosen_by_type, compiled
+from slipfit.kernels import alike, chosen_by_type, part
 
 
 class Touch(NamedTuple):
@@ -50,14 +50,14 @@ def memory_size(law):
     return 0
 
 
-@compiled
+@part
 def along_and_across(xx, yy):
     """Answer of a law without memory whose axes are the wheel's own."""
     zero = alike(0.0, xx)
     return Traction(zero, zero, xx, zero, yy)
 
 
-@compiled
+@part
 def force(answer, slip_x, slip_y):
     """Force of the ground on the wheel (N), along the wheel and to the left, at a slip velocity."""
     return (

@@ -3,7 +3,7 @@
 from slipfit.kernels import lane_math as _lane_math  # noqa: F401  teaches Numba the mathematics of lanes
 from slipfit.kernels.batch import as_batch, run_chunks, stack
 from slipfit.kernels.cells import keep_alive, raw
-from slipfit.kernels.compile import cache_folder, compiled
+from slipfit.kernels.compile import cache_folder, compiled, part
 from slipfit.kernels.dispatch import chosen_by_type
 from slipfit.kernels.lanes import alike, any_of, deposit, take, where, zeros
 from slipfit.kernels.tree import WIDTH, Eight, Shared, at, choose, put
@@ -22,6 +22,7 @@ __all__ = [
     "compiled",
     "deposit",
     "keep_alive",
+    "part",
     "put",
     "raw",
     "run_chunks",

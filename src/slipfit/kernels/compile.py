@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numba
+from numba.extending import register_jitable
 
 #: Packages whose sources end up in compiled code. Numba looks only at the file of the outermost function, so an edit of a
 #: law would go on running from the cache: the folder carries the hash of all of them.
@@ -62,8 +63,13 @@ def cache_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="slipfit-"))
 
 
+def part(function):
+    """Decorate a function that kernels call: it stays plain Python outside, and is compiled into each kernel inside."""
+    return register_jitable(**OPTIONS)(function)
+
+
 def compiled(function=None, *, nogil=False):
-    """Decorate a kernel: `numba.njit` with our options, cached in our folder.
+    """Decorate a kernel that Python calls: `numba.njit` with our options, cached in our folder.
 
     Numba fixes the cache path when a function is decorated and takes it from a process-wide setting: that setting is ours
     only for the moment of decoration.

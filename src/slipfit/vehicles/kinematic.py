@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from slipfit.contact.slip import ground_speed
-from slipfit.kernels import WIDTH, Eight, Shared, alike, as_batch, at, chosen_by_type, compiled, put, where
+from slipfit.kernels import WIDTH, Eight, Shared, alike, as_batch, at, chosen_by_type, compiled, part, put, where
 
 
 class IdealDrive(NamedTuple):
@@ -88,7 +88,7 @@ def _(model, left, right):
     return ahead, -ahead * tan(model.slip_angle), (right - left) / model.track
 
 
-@compiled
+@part
 def along_arc(x, y, heading, u, v, r, dt):
     """Pose after dt at a constant body velocity: exact, also for straight lines."""
     turn = r * dt
@@ -109,7 +109,7 @@ class KinematicRuns(NamedTuple):
     rim_speeds: Any  # Shared
 
 
-@compiled
+@part
 def _drive(runs, i, dt, out):
     model = at(runs.model, i)
     x = y = heading = alike(0.0, at(runs.model[0], i))
@@ -121,7 +121,7 @@ def _drive(runs, i, dt, out):
     _record(out[:, table.shape[0]], i, x, y, heading)
 
 
-@compiled
+@part
 def _record(out, i, x, y, heading):
     put(out[:, 0], i, x)
     put(out[:, 1], i, y)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipfit.kernels import compiled
+from slipfit.kernels import part
 
 
 class Wheels(NamedTuple):
@@ -52,7 +52,7 @@ def wheels(at_m, radius_m) -> Wheels:
     return Wheels(at_m[:, 0], at_m[:, 1], leverage_x, leverage_y, share_x, share_y, radius.copy())
 
 
-@compiled
+@part
 def wheel_loads(wheels, weight, centre_x, centre_y, loads):
     """Fill `loads` with the normal force of each wheel (N), for the ground's resultant at (centre_x, centre_y)."""
     total = 0.0

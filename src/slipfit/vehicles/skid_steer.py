@@ -16,11 +16,9 @@ Reference  [Shilliday2023] eqs. (1)-(3) with the signs of docs/theory/skid_steer
 from math import cos, isfinite, sin
 from typing import Any, NamedTuple
 
-from numba.extending import register_jitable
-
 from slipfit.contact.touch import Touch, memory_size, remember, traction
 from slipfit.ground.shape import Memory, cell_count, gravity_in_body
-from slipfit.kernels import WIDTH, Eight, alike, at, compiled, keep_alive, put, raw, where, zeros
+from slipfit.kernels import WIDTH, Eight, alike, at, compiled, keep_alive, part, put, raw, where, zeros
 from slipfit.vehicles.loads import wheel_loads
 from slipfit.vehicles.powertrain import free_wheel, new_effort
 
@@ -114,7 +112,7 @@ class Sums(NamedTuple):
     r: float
 
 
-@compiled
+@part
 def _gather(robot, memory, work, sums, u, v, r, commands, row, dt):
     """Add every wheel's secant to the body's equations, taken at the guess (u, v, r) of the velocities to come."""
     body, wheels = robot.body, robot.wheels
@@ -146,7 +144,7 @@ def _gather(robot, memory, work, sums, u, v, r, commands, row, dt):
     return Sums(uu, uv, ur, vv, vr, rr, bu, bv, br)
 
 
-@compiled
+@part
 def _solve(a):
     """Velocities from the body's equations: L D L^T of a symmetric positive definite matrix."""
     per_uu = 1.0 / a.uu
@@ -161,7 +159,7 @@ def _solve(a):
     return a.u * per_uu - l_vu * v - l_ru * r, v, r
 
 
-@compiled
+@part
 def _share_out(robot, work, u, v, r):
     """Forces and wheel speeds that belong to the body's new velocity; returns the sums of the forces."""
     sum_x = sum_y = 0.0
@@ -176,7 +174,7 @@ def _share_out(robot, work, u, v, r):
     return sum_x, sum_y
 
 
-@compiled
+@part
 def _commit(robot, memory, work, u, v, r, commands, row, dt):
     """What the step leaves behind: wheel speeds, efforts, memory."""
     count = len(work.speed)
@@ -192,7 +190,7 @@ def _commit(robot, memory, work, u, v, r, commands, row, dt):
         remember(robot.law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
 
 
-@compiled
+@part
 def step(robot, memory, work, s, commands, row, dt):
     """One step of one robot, or of eight."""
     body = robot.body
@@ -225,7 +223,7 @@ def step(robot, memory, work, s, commands, row, dt):
     )  # fmt: skip
 
 
-@compiled
+@part
 def _begin(robot, memory, work):
     """The state at the start: rolling without slip, held against gravity if at rest."""
     start, body, zero = robot.start, robot.body, alike(0.0, robot.body.mass)
@@ -243,7 +241,7 @@ def _begin(robot, memory, work):
     )  # fmt: skip
 
 
-@compiled
+@part
 def _record(robot, work, s, i, out):
     body, c, n = robot.body, cos(s.heading), sin(s.heading)
     put(out[:, 0], i, s.x - c * body.com_x + n * body.com_y)
@@ -265,7 +263,7 @@ def _record(robot, work, s, i, out):
         put(out[:, 9 + 5 * count + k], i, work.effort[k])
 
 
-@register_jitable  # an array of lanes cannot leave a function that Python could call
+@part
 def _work(count, like):
     return Work(
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
@@ -274,7 +272,7 @@ def _work(count, like):
     )  # fmt: skip
 
 
-@compiled
+@part
 def _drive(runs, i, hold, every, dt, out, status):
     """Run i of the batch, or a group of runs: the type of i decides, and nothing below knows.
 

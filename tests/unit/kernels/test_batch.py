@@ -57,7 +57,7 @@ def test_a_batch_never_shares_memory_with_what_it_was_made_of():
     assert mass.tolist() == [10.0, 20.0]
 
 
-@pytest.mark.parametrize("wrong", [[1.0, 2.0], [1.0], np.ones((2, 3)), np.ones(0)])
+@pytest.mark.parametrize("wrong", [[1.0, 2.0], [1.0], np.ones(4), np.ones((2, 3)), np.ones(0)])
 def test_a_leaf_of_another_length_is_refused(wrong):
     """Compiled indexing checks no bounds, so this is the last place to notice."""
     with pytest.raises(ValueError, match=f"has {len(wrong)} entries, the batch has 3 runs"):

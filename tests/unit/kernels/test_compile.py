@@ -1,6 +1,7 @@
 """The cache of compiled kernels: where it lies, and that no edit ever runs from a stale one."""
 
 import json
+import math
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ import numba
 import pytest
 
 import slipfit.kernels
-from slipfit.kernels.compile import COMPILED_PACKAGES, cache_folder, compiled, source_hash
+from slipfit.kernels.compile import COMPILED_PACKAGES, cache_folder, compiled, part, source_hash
 
 SOURCE = Path(slipfit.kernels.__file__).parent.parent
 MONTH_S = 30 * 24 * 3600.0
@@ -59,15 +60,13 @@ def test_an_edited_law_never_runs_from_a_stale_cache(copied_package, tmp_path):
     """Viscous slip is F = s / k: 0.02 / 0.005 = 4 N, far below mu N = 1000 N. Doubled in the law's file it is 8 N."""
     law, cache = copied_package / "contact" / "viscous_slip.py", tmp_path / "cache"
     newton, hits, folder = run_probe(copied_package, cache)
-    assert newton == pytest.approx(4.0)
-    assert hits == 0
+    assert (newton, hits) == (pytest.approx(4.0), 0)
 
     before = law.read_text()
     law.write_text(before.replace("along_and_across(g_long, g_lat)", "along_and_across(2.0 * g_long, g_lat)"))
     assert law.read_text() != before
     newton, hits, edited_folder = run_probe(copied_package, cache)
-    assert newton == pytest.approx(8.0)
-    assert hits == 0
+    assert (newton, hits) == (pytest.approx(8.0), 0)
     assert edited_folder != folder
 
     assert run_probe(copied_package, cache) == [pytest.approx(8.0), 1, edited_folder]  # unedited: loaded, not compiled
@@ -76,7 +75,7 @@ def test_an_edited_law_never_runs_from_a_stale_cache(copied_package, tmp_path):
 
 def test_every_file_with_compiled_code_is_in_the_hash():
     """A kernel in another package could be edited without a new folder. Decorators tell where compiled code is."""
-    decorator = re.compile(r"^\s*@(compiled|(numba\.)?njit|overload|intrinsic|register_jitable|\w+\.of)\b", re.M)
+    decorator = re.compile(r"^\s*@(compiled|part|(numba\.)?njit|overload|intrinsic|register_jitable|\w+\.of)\b", re.M)
     sources = {path.relative_to(SOURCE): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
     with_kernels = {path.parts[0] for path, text in sources.items() if decorator.search(text)}
     assert with_kernels
@@ -127,6 +126,18 @@ def test_what_is_not_compiled_code_is_never_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("SLIPFIT_CACHE", str(tmp_path))
     cache_folder.__wrapped__()
     assert (thesis / "inner" / "file").exists()
+
+
+@part
+def quotient(a, b):
+    return a / b
+
+
+def test_a_part_is_plain_python_outside_and_has_the_kernels_options_inside():
+    """Python refuses 1 / 0, IEEE 754 says infinity: kernels follow the second (`error_model="numpy"`), so that no run raises."""
+    with pytest.raises(ZeroDivisionError):
+        quotient(1.0, 0.0)
+    assert numba.njit(lambda a, b: quotient(a, b))(1.0, 0.0) == math.inf
 
 
 def test_decorating_leaves_numbas_own_setting_alone(monkeypatch):
