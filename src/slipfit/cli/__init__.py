@@ -40,9 +40,9 @@ def _options(
 def main() -> None:
     """Run a command. A mistake in what it was given is one line on standard error and exit code 2; a bug keeps its traceback."""
     try:
-        app()
+        app(prog_name="slipfit")
     except SlipfitError as error:
-        print(f"slipfit: {error}", file=sys.stderr)
+        print("slipfit:", *str(error).splitlines(), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("slipfit: stopped", file=sys.stderr)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table
+from slipfit.errors import ParameterError
 
 robots = typer.Typer(help="Robots of the library, with the source of every number.", invoke_without_command=True)
 grounds = typer.Typer(help="Grounds of the library, with the source of every number.", invoke_without_command=True)
@@ -64,6 +65,8 @@ def show_ground(name: NameArgument, json: JsonFlag = False, yaml: YamlFlag = Fal
 def _show_record(record: Any, sources: set[str], *, json: bool, yaml: bool) -> None:
     from slipfit.library import citation, references
 
+    if yaml and json:
+        raise ParameterError("--json and --yaml exclude each other; choose one")
     if yaml:
         typer.echo(record.to_yaml(), nl=False)
         return

@@ -14,20 +14,17 @@ def demo(
     force: ForceFlag = False,
 ) -> None:
     """Simulate a Pioneer 3-AT that slips: the same commands without slip, on a floor, and on a side slope."""
-    from slipfit.library.files import refuse_overwrite
+    from slipfit.library.files import check_folder, make_folder
     from slipfit.report.figures import draw_demo, save_figure
-    from slipfit.simulate.showcase import showcase
+    from slipfit.simulate.showcase import DRIVES, showcase
 
-    out.mkdir(parents=True, exist_ok=True)
-    picture = out / "slip.png"
-    refuse_overwrite(picture, force=force)
+    picture, *motions = written = [out / "slip.png", *(out / f"{name}.csv" for name in DRIVES)]
+    check_folder(out, [path.name for path in written], force=force)
     with working("simulating; the first run on a machine compiles its kernels, some 15 s"):
         story = showcase()
+    make_folder(out)
     save_figure(draw_demo(story), picture, force=force)
-    written = [picture]
-    for name, trajectory in story.drives.items():
-        path = out / f"{name}.csv"
+    for path, trajectory in zip(motions, story.drives.values(), strict=True):
         trajectory.save(path, force=force)
-        written.append(path)
     text = story.summary() + "\n" + "\n".join(f"wrote {path}" for path in written)
     show(text, story.document() | {"written": written}, as_json=json)

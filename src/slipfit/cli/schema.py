@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
+from slipfit.cli.output import JsonFlag
 from slipfit.errors import ParameterError
 
 
-def schema(kind: Annotated[str, typer.Argument(help="robot, ground or scenario.")]) -> None:
+def schema(kind: Annotated[str, typer.Argument(help="robot, ground or scenario.")], json: JsonFlag = False) -> None:
     """Print the JSON schema of a kind of file; an editor that knows it completes and checks as you type."""
     from slipfit.library import Ground, Robot
     from slipfit.library.files import NamedFile, nearest

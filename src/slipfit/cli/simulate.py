@@ -1,11 +1,15 @@
 """slipfit simulate: drive a robot over a level or tilted plane."""
 
+import contextlib
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+from slipfit.errors import ParameterError, SlipfitError
 
 
 def simulate(
@@ -24,33 +28,23 @@ def simulate(
 
     Example: slipfit simulate p3at --slope-deg 10 --plot drive.png -o drive.csv
     """
-    import math
-
-    from slipfit.library import find_robot
-    from slipfit.library.files import refuse_overwrite
+    from slipfit.library import find_ground, find_robot
     from slipfit.simulate import Scenario
     from slipfit.simulate import simulate as run
-    from slipfit.simulate.scenario import GroundPlace, standard_drive
+    from slipfit.simulate.scenario import standard_drive
 
-    for path in (out, plot):
-        if path:
-            refuse_overwrite(path, force=force)
     chosen = find_robot(robot)
     drive = Scenario.load(scenario) if scenario else standard_drive()
+    surface = None if ground is None else find_ground(ground)
     tilt: dict[str, Any] = {}
     if slope_deg is not None:
-        tilt["slope_rad"] = math.radians(slope_deg)
+        tilt["slope_rad"] = _radians("--slope-deg", slope_deg, 0.0, 89.9)
     if uphill_deg is not None:
-        tilt["uphill_rad"] = math.radians(uphill_deg)
-    if ground is not None:
-        tilt["surface"] = ground
-    if tilt:
-        from slipfit.library.files import validated
-
-        place = validated(GroundPlace, drive.ground.model_dump() | tilt, where="--slope-deg, --uphill-deg, --ground")
-        drive = drive.model_copy(update={"ground": place})
-    with working("simulating; the first run on a machine compiles its kernels, some 15 s"):
-        trajectory = run(chosen, drive)
+        tilt["uphill_rad"] = _radians("--uphill-deg", uphill_deg, -360.0, 360.0)
+    drive = drive.model_copy(update={"ground": drive.ground.model_copy(update=tilt)})
+    _check_targets(out, readings, plot, drive, force=force)
+    with working("simulating; the first run on a machine compiles its kernels, some 15 s"), _told_with(scenario):
+        trajectory = run(chosen, drive, ground=surface)
     if out:
         trajectory.save(out, force=force)
     written = [out] if out else []
@@ -68,6 +62,42 @@ def simulate(
     show("\n".join(lines), _document(trajectory, written), as_json=json)
     if trajectory.status.name != "FINISHED":
         raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _told_with(scenario: Path | None) -> Iterator[None]:
+    """What turns out to be wrong with a drive is told with the file that asks for it."""
+    try:
+        yield
+    except SlipfitError as error:
+        raise type(error)(f"{scenario}: {error}" if scenario else str(error)) from None
+
+
+def _radians(flag: str, degrees: float, lower: float, upper: float) -> float:
+    from slipfit.library.parameter import out_of_range
+
+    problem = out_of_range(flag, degrees, lower, upper)
+    if problem:
+        raise ParameterError(f"{problem} degrees")
+    return math.radians(degrees)
+
+
+def _check_targets(out: Path | None, readings: Path | None, plot: Path | None, drive: Any, *, force: bool) -> None:
+    """All of them before the first is written: a command that fails leaves nothing behind."""
+    from slipfit.library.files import check_folder, check_target
+
+    if out:
+        from slipfit.simulate.trajectory import TRAJECTORY_FORMATS
+
+        check_target(out, force=force, formats=TRAJECTORY_FORMATS)
+    if plot:
+        from slipfit.report.figures import FIGURE_FORMATS
+
+        check_target(plot, force=force, formats=FIGURE_FORMATS)
+    if readings:
+        if not drive.sensors.names:
+            raise ParameterError(f"{readings}: there is nothing to write, the scenario has no sensors; name some under 'sensors'")
+        check_folder(readings, [f"{name}.csv" for name in drive.sensors.names], force=force)
 
 
 def _document(trajectory: Any, written: list[Path]) -> dict[str, Any]:

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from slipfit.contact.law import LawInfo, LawParameter
-from slipfit.contact.limits import Cone, Pyramid, limited
-from slipfit.contact.slip import STICK_SPEED_MPS
-from slipfit.contact.touch import Traction, traction
+from slipfit.contact.limits import Cone, Pyramid, rigid, within
+from slipfit.contact.touch import Traction, strongest, traction
 from slipfit.kernels import alike
 
 
@@ -31,15 +30,19 @@ class Coulomb(NamedTuple):
 
 @traction.of(Coulomb)
 def _(law, touch, memory, contact, dt):
-    limit, c, s = law.limit, law.direction_x, law.direction_y
+    c, s = law.direction_x, law.direction_y
     own_x = c * touch.slip_x + s * touch.slip_y
     own_y = c * touch.slip_y - s * touch.slip_x
-    # Below the stick speed the secants stay at these; above it the limit scales them down. Squares, because the cone's
-    # scaling then gives the direction of maximum dissipation.
-    stiff = touch.load / STICK_SPEED_MPS
-    g1, g2 = limited(limit, stiff * limit.mu_x * limit.mu_x, stiff * limit.mu_y * limit.mu_y, own_x, own_y, touch.load)
+    g1, g2 = rigid(law.limit, own_x, own_y, touch.load)
     zero = alike(0.0, g1)
     return Traction(zero, zero, c * c * g1 + s * s * g2, c * s * (g1 - g2), s * s * g1 + c * c * g2)
+
+
+@strongest.of(Coulomb)
+def _(law, force_x, force_y, load):
+    c, s = law.direction_x, law.direction_y
+    own_x, own_y = within(law.limit, c * force_x + s * force_y, c * force_y - s * force_x, load)
+    return c * own_x - s * own_y, s * own_x + c * own_y
 
 
 _PARAMETERS = (

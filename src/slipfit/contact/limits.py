@@ -1,15 +1,18 @@
 """Coulomb's limit of a contact force: a cone limits the resultant, a pyramid each axis.
 
-A law that would give more is scaled back to the limit along its own force. Both are passive: scaling keeps F.s >= 0.
+A contact with compliances C (slip velocity s = C F) that would carry more than its limit slides: its force is scaled back to
+the limit along itself. A rigid contact (C = 0) sticks up to the limit and then slides by maximum dissipation. Both are
+passive, F.s >= 0, and both come as secants F / s, which one division gives.
 """
 
 from math import sqrt
 from typing import NamedTuple
 
+from slipfit.contact.slip import STICK_SPEED_MPS
 from slipfit.kernels import chosen_by_type
 
-#: Keeps 0/0 away where a wheel carries no load (N).
-_NO_FORCE = 1e-30
+#: Keeps 0/0 away where a wheel carries no load.
+_NOTHING = 1e-30
 
 
 class Cone(NamedTuple):
@@ -27,23 +30,67 @@ class Pyramid(NamedTuple):
 
 
 @chosen_by_type
-def limited(limit, secant_x, secant_y, slip_x, slip_y, load):
-    """The two secants, scaled so that the force at this slip velocity stays within the limit."""
+def compliant(limit, compliance_x, compliance_y, slip_x, slip_y, load):
+    """Secants of a compliant contact, 1 / C below the limit and less beyond it."""
     raise NotImplementedError("a limit registers its own scaling")
 
 
-@limited.of(Cone)
-def _(limit, secant_x, secant_y, slip_x, slip_y, load):
-    # Both sides of the ellipse are multiplied by mu_x mu_y, which saves two divisions.
-    fx, fy = limit.mu_y * secant_x * slip_x, limit.mu_x * secant_y * slip_y
-    most = limit.mu_x * limit.mu_y * load
-    scale = most / max(sqrt(fx * fx + fy * fy), max(most, _NO_FORCE))
-    return secant_x * scale, secant_y * scale
+@chosen_by_type
+def rigid(limit, slip_x, slip_y, load):
+    """Secants of a rigid contact: the limit is reached at the stick speed, and kept beyond it."""
+    raise NotImplementedError("a limit registers its own friction")
 
 
-@limited.of(Pyramid)
-def _(limit, secant_x, secant_y, slip_x, slip_y, load):
+@chosen_by_type
+def within(limit, force_x, force_y, load):
+    """A force, brought back within the limit."""
+    raise NotImplementedError("a limit registers its own bounds")
+
+
+@compliant.of(Pyramid)
+def _(limit, compliance_x, compliance_y, slip_x, slip_y, load):
     most_x, most_y = limit.mu_x * load, limit.mu_y * load
-    scale_x = most_x / max(abs(secant_x * slip_x), max(most_x, _NO_FORCE))
-    scale_y = most_y / max(abs(secant_y * slip_y), max(most_y, _NO_FORCE))
-    return secant_x * scale_x, secant_y * scale_y
+    return (
+        most_x / max(most_x * compliance_x, max(abs(slip_x), _NOTHING)),
+        most_y / max(most_y * compliance_y, max(abs(slip_y), _NOTHING)),
+    )
+
+
+@rigid.of(Pyramid)
+def _(limit, slip_x, slip_y, load):
+    return (
+        limit.mu_x * load / max(abs(slip_x), STICK_SPEED_MPS),
+        limit.mu_y * load / max(abs(slip_y), STICK_SPEED_MPS),
+    )
+
+
+@within.of(Pyramid)
+def _(limit, force_x, force_y, load):
+    most_x, most_y = limit.mu_x * load, limit.mu_y * load
+    return max(-most_x, min(most_x, force_x)), max(-most_y, min(most_y, force_y))
+
+
+@compliant.of(Cone)
+def _(limit, compliance_x, compliance_y, slip_x, slip_y, load):
+    # |(Fx / mu_x, Fy / mu_y)| against N with F = s / C, both sides multiplied by mu_x mu_y C_x C_y: one division for all.
+    fx, fy = limit.mu_y * compliance_y * slip_x, limit.mu_x * compliance_x * slip_y
+    most = limit.mu_x * limit.mu_y * load
+    at_limit = most * compliance_x * compliance_y
+    scale = most / max(sqrt(fx * fx + fy * fy), max(at_limit, _NOTHING))
+    return scale * compliance_y, scale * compliance_x
+
+
+@rigid.of(Cone)
+def _(limit, slip_x, slip_y, load):
+    # Maximum dissipation: F = N M s / sqrt(s.M s) with M = diag(mu_x^2, mu_y^2).
+    sx, sy = limit.mu_x * slip_x, limit.mu_y * slip_y
+    scale = load / max(sqrt(sx * sx + sy * sy), max(limit.mu_x, limit.mu_y) * STICK_SPEED_MPS + _NOTHING)
+    return scale * limit.mu_x * limit.mu_x, scale * limit.mu_y * limit.mu_y
+
+
+@within.of(Cone)
+def _(limit, force_x, force_y, load):
+    fx, fy = limit.mu_y * force_x, limit.mu_x * force_y
+    most = limit.mu_x * limit.mu_y * load
+    scale = most / max(sqrt(fx * fx + fy * fy), max(most, _NOTHING))
+    return force_x * scale, force_y * scale

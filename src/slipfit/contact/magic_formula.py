@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from slipfit.contact.law import LawInfo, LawParameter
+from slipfit.contact.limits import Cone, within
 from slipfit.contact.slip import transport_speed
-from slipfit.contact.touch import along_and_across, traction
+from slipfit.contact.touch import along_and_across, strongest, traction
 
 #: Below this slip the curve is its tangent: 0/0 at zero slip becomes its limit B C mu_max, to 1e-12.
 _SMALLEST_SLIP = 1e-9
@@ -38,6 +39,11 @@ def _(law, touch, memory, contact, dt):
     friction = law.mu * sin(law.C * atan(bs - law.E * (bs - atan(bs))))
     secant = friction * touch.load * per_speed / slip
     return along_and_across(secant, law.lateral_ratio * secant)
+
+
+@strongest.of(MagicFormula)
+def _(law, force_x, force_y, load):
+    return within(Cone(law.mu, law.lateral_ratio * law.mu), force_x, force_y, load)
 
 
 def curvature(stiffness_b, shape_c, critical_slip):

@@ -40,6 +40,13 @@ def traction(law, touch, memory, contact, dt):
 
 
 @chosen_by_type
+def strongest(law, force_x, force_y, load):
+    """The force, cut to what the contact can carry at this load. It starts the search for the force at the end of a step:
+    without it a contact that is asked for more than it has would need many steps to break away."""
+    return force_x, force_y
+
+
+@chosen_by_type
 def remember(law, touch, memory, contact, dt):
     """Write into memory what the contact went through in the step that has just ended. Most laws have nothing to remember."""
 

@@ -10,8 +10,8 @@ Valid for  lubricated or granular contacts; a robot creeps down every slope, how
 from typing import Any, NamedTuple
 
 from slipfit.contact.law import LawInfo, LawParameter
-from slipfit.contact.limits import Pyramid, limited
-from slipfit.contact.touch import along_and_across, traction
+from slipfit.contact.limits import Pyramid, compliant, within
+from slipfit.contact.touch import along_and_across, strongest, traction
 
 
 class ViscousSlip(NamedTuple):
@@ -22,8 +22,12 @@ class ViscousSlip(NamedTuple):
 
 @traction.of(ViscousSlip)
 def _(law, touch, memory, contact, dt):
-    g_long, g_lat = limited(law.limit, 1.0 / law.k_long, 1.0 / law.k_lat, touch.slip_x, touch.slip_y, touch.load)
-    return along_and_across(g_long, g_lat)
+    return along_and_across(*compliant(law.limit, law.k_long, law.k_lat, touch.slip_x, touch.slip_y, touch.load))
+
+
+@strongest.of(ViscousSlip)
+def _(law, force_x, force_y, load):
+    return within(law.limit, force_x, force_y, load)
 
 
 INFO = LawInfo(

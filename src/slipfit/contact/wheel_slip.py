@@ -13,8 +13,8 @@ Valid for  tyres on hard ground at small slip; no load dependence
 from typing import Any, NamedTuple
 
 from slipfit.contact.law import LawInfo, LawParameter
-from slipfit.contact.limits import Cone, Pyramid, limited
-from slipfit.contact.touch import along_and_across, traction
+from slipfit.contact.limits import Cone, Pyramid, compliant, within
+from slipfit.contact.touch import along_and_across, strongest, traction
 
 #: Compliance of a wheel at rest (m/s/N). Zero would be legal, but a secant is its inverse: with this one a robot of 8.5 N
 #: side force per wheel creeps at 8.5e-9 m/s, and the equations stay well conditioned.
@@ -30,9 +30,13 @@ class WheelSlip(NamedTuple):
 @traction.of(WheelSlip)
 def _(law, touch, memory, contact, dt):
     speed = abs(touch.rim)
-    g_long = 1.0 / max(law.c_long * speed, COMPLIANCE_AT_REST)
-    g_lat = 1.0 / max(law.c_lat * speed, COMPLIANCE_AT_REST)
-    return along_and_across(*limited(law.limit, g_long, g_lat, touch.slip_x, touch.slip_y, touch.load))
+    along, across = max(law.c_long * speed, COMPLIANCE_AT_REST), max(law.c_lat * speed, COMPLIANCE_AT_REST)
+    return along_and_across(*compliant(law.limit, along, across, touch.slip_x, touch.slip_y, touch.load))
+
+
+@strongest.of(WheelSlip)
+def _(law, force_x, force_y, load):
+    return within(law.limit, force_x, force_y, load)
 
 
 def spin_yaw_rate(commanded_radps, c_lat_over_c_long, half_track_m, half_wheelbase_m):

@@ -17,9 +17,11 @@ def as_batch(tree, n: int):
     table per run is two-dimensional, (n, entries). `Shared` leaves are passed on, made contiguous.
     """
     if isinstance(tree, Shared):
-        return Shared(np.ascontiguousarray(tree.array, dtype=np.float64))
+        return Shared(np.require(tree.array, dtype=np.float64, requirements=["C", "W"]))
     if hasattr(tree, "_fields"):
         return type(tree)(*(as_batch(leaf, n) for leaf in tree))
+    if tree is None:
+        raise ValueError("a leaf of the batch is None; every number of a run must be given")
     leaf = np.asarray(tree, dtype=np.float64)
     if leaf.ndim == 0:
         return np.full(n, float(leaf))
@@ -31,6 +33,8 @@ def as_batch(tree, n: int):
 def stack(trees):
     """One batch of several single models of the same types: leaves are stacked, shared leaves taken from the first."""
     first = trees[0]
+    if len({type(tree) for tree in trees}) > 1:
+        raise TypeError(f"models of different types cannot share a batch: {sorted({type(t).__name__ for t in trees})}")
     if isinstance(first, Shared):
         return first
     if hasattr(first, "_fields"):
@@ -49,6 +53,8 @@ def run_chunks(chunk, n: int, *, workers: int | None = None) -> None:
 
     Results do not depend on the number of workers: a lane does not feel its neighbours.
     """
+    if n == 0:
+        return
     workers = workers or os.cpu_count() or 1
     size = chunk_size(n, workers)
     if workers == 1 or n <= size:

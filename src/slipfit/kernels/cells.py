@@ -10,6 +10,7 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, overload, register_model
 
 from slipfit.kernels.tree import rebuilt_by_field
@@ -19,14 +20,14 @@ class Cells(types.Type):
     """Floats of one run, or lanes of eight, side by side in memory."""
 
     def __init__(self, element):
-        self.element = element
+        self.dtype = element
         super().__init__(f"Cells({element})")
 
 
 @register_model(Cells)
 class _CellsModel(models.StructModel):
     def __init__(self, manager, kind):
-        super().__init__(manager, kind, [("data", types.CPointer(kind.element)), ("count", types.intp)])
+        super().__init__(manager, kind, [("data", types.CPointer(kind.dtype)), ("count", types.intp)])
 
 
 def raw(tree):
@@ -39,6 +40,8 @@ def _raw(tree):
     if isinstance(tree, types.BaseNamedTuple):
         return rebuilt_by_field(tree, "tree", "raw(tree{0})", raw=raw)
     if isinstance(tree, types.Array):
+        if tree.ndim != 1 or tree.layout != "C":
+            raise TypingError(f"cells need an array that lies in one piece, one after the other; found {tree}")
         return lambda tree: _of_array(tree)
     return lambda tree: tree
 
@@ -57,9 +60,17 @@ def _of_array(context, array):
     return kind(array), build
 
 
-@intrinsic
-def keep_alive(context, tree):
+def keep_alive(tree):
     """A last use, so that Numba does not release the arrays while cells of them are read."""
+
+
+@overload(keep_alive)
+def _keep_alive(tree):
+    return lambda tree: _use(tree)
+
+
+@intrinsic
+def _use(context, tree):
     return types.none(tree), lambda context, builder, signature, values: context.get_dummy_value()
 
 
@@ -74,7 +85,7 @@ def _read(context, cells, index):
         position = context.cast(builder, values[1], signature.args[1], types.intp)
         return builder.load(_pointer(context, builder, cells, values[0], position), align=8)
 
-    return cells.element(cells, index), build
+    return cells.dtype(cells, index), build
 
 
 @intrinsic
@@ -84,7 +95,7 @@ def _write(context, cells, index, value):
         builder.store(values[2], _pointer(context, builder, cells, values[0], position), align=8)
         return ir.Constant(ir.PointerType(ir.IntType(8)), None)
 
-    return types.none(cells, index, cells.element), build
+    return types.none(cells, index, cells.dtype), build
 
 
 @overload(operator.getitem)

@@ -3,6 +3,8 @@
 import functools
 import hashlib
 import os
+import re
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -40,12 +42,11 @@ def _writable(folder: Path) -> bool:
 
 
 def _forget_old(root: Path, keep: Path) -> None:
-    """Remove compiled code of sources that nobody has run for a month."""
+    """Remove compiled code of sources that nobody has run for a month: our own folders only, known by their names."""
     for folder in root.iterdir():
-        if folder != keep and folder.is_dir() and time.time() - folder.stat().st_mtime > _UNUSED_FOR_S:
-            for file in sorted(folder.rglob("*"), reverse=True):
-                file.rmdir() if file.is_dir() else file.unlink(missing_ok=True)
-            folder.rmdir()
+        ours = re.fullmatch(r"[0-9a-f]{16}", folder.name) and folder.is_dir() and not folder.is_symlink()
+        if ours and folder != keep and time.time() - folder.stat().st_mtime > _UNUSED_FOR_S:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @functools.cache
@@ -64,8 +65,12 @@ def cache_folder() -> Path:
 
 
 def part(function):
-    """Decorate a function that kernels call: it stays plain Python outside, and is compiled into each kernel inside."""
-    return register_jitable(**OPTIONS)(function)
+    """Decorate a function that kernels call: it stays plain Python outside, and is compiled into each kernel inside.
+
+    Inlining is forced: models are large tuples, and handing one on costs more than a wheel's arithmetic (a robot in lanes took
+    1.6 times as long without).
+    """
+    return register_jitable(forceinline=True, **OPTIONS)(function)
 
 
 def compiled(function=None, *, nogil=False):

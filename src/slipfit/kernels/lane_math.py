@@ -102,8 +102,8 @@ def _atan(x):  # three ranges of |x|, one division
 
 @_lanes_only(math.atan2)
 def _atan2(y, x):
-    turned = math.atan(y / x) + where(x < 0.0, math.copysign(math.pi, y), 0.0)
-    return where((x == 0.0) & (y == 0.0), 0.0, turned)
+    ahead = math.atan(y / abs(x))
+    return where((x == 0.0) & (y == 0.0), 0.0, where(x < 0.0, math.copysign(math.pi, y) - ahead, ahead))
 
 
 @intrinsic
@@ -157,8 +157,11 @@ def _tanh(x):  # by e**2x - 1, which keeps its digits near zero
 
 @_lanes_only(math.log)
 def _log(x):  # subnormals count as zero
+    large = x > 1e300  # moved down by 2**100, so that neither factor below overflows
+    x = where(large, x * 7.888609052210118e-31, x)
     k = _exponent(1.4142135623730951 * x)
     m = x * _power_of_two(-k)
+    k = where(large, k + 100.0, k)
     t = (m - 1.0) / (m + 1.0)
     z = t * t
     part = fma(t * z, _LOG(z), 2.0 * t)

@@ -17,12 +17,12 @@ import operator
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typeconv import Conversion  # type: ignore[attr-defined]
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_jitable, register_model
 from numba.np.arrayobj import populate_array
 
 # --- the types -------------------------------------------------------------------------------------------------------------
@@ -227,15 +227,6 @@ def as_lanes(context, array, like):
     )
 
 
-@intrinsic
-def as_floats(context, array):
-    """The way back."""
-    width, kind = array.dtype.width, types.Array(types.float64, 2, "C")
-    return kind(array), lambda context, builder, _, values: _view(
-        context, builder, array, values[0], kind, [width], [8 * width, 8]
-    )
-
-
 def zeros(n, like):
     """n zeros of the same kind as `like`: floats for one run, lanes for a group."""
     return np.zeros(n)
@@ -253,7 +244,7 @@ def _zeros(n, like):
 
 
 @intrinsic
-def _index(context, position, l):
+def index_of_lane(context, position, l):
     """The position of one lane as an index; unsigned, so that Numba does not look for negative ones."""
 
     def build(context, builder, signature, values):
@@ -263,41 +254,39 @@ def _index(context, position, l):
     return types.uint64(position, l), build
 
 
-def _inside(array, position):
-    position = where(position > 0.0, position, 0.0)  # in this order, so that a NaN gives 0: compiled indexing checks no bounds
-    return min(position, array.shape[0] - 1.0)
-
-
-_compiled_inside = njit(_inside)
+@register_jitable
+def inside(count, position):
+    """The position kept within 0 .. count - 1; a NaN gives 0, because compiled indexing checks no bounds."""
+    position = where(position > 0.0, position, 0.0)
+    return min(position, count - 1.0)
 
 
 def take(array, position):
     """`array[int(position)]`, kept inside the array. Of an array of lanes, each lane reads its own column."""
-    return array[int(_inside(array, position))]
+    return array[int(inside(len(array), position))]
 
 
 def deposit(array, position, value):
     """`array[int(position)] = value`, likewise."""
-    array[int(_inside(array, position))] = value
+    array[int(inside(len(array), position))] = value
 
 
 @overload(take)
 def _take(array, position):
     if not isinstance(position, Lanes):
-        return lambda array, position: array[int(_compiled_inside(array, position))]
+        return lambda array, position: array[int(inside(len(array), position))]
     width = position.width
 
     def gather(array, position):
-        position = found = _compiled_inside(array, position)
+        position = found = inside(len(array), position)
         for l in range(width):
-            found = with_lane(found, l, array[_index(position, l)])
+            found = with_lane(found, l, array[index_of_lane(position, l)])
         return found
 
     def gather_own(array, position):
-        position = found = _compiled_inside(array, position)
-        columns = as_floats(array)
+        position = found = inside(len(array), position)
         for l in range(width):
-            found = with_lane(found, l, columns[_index(position, l), l])
+            found = with_lane(found, l, lane(array[index_of_lane(position, l)], l))
         return found
 
     return gather_own if isinstance(array.dtype, Lanes) else gather
@@ -305,18 +294,18 @@ def _take(array, position):
 
 @overload(deposit)
 def _deposit(array, position, value):
-    if isinstance(position, Lanes):
-        width = position.width
+    if not isinstance(position, Lanes):
 
-        def scatter(array, position, value):
-            position = _compiled_inside(array, position)
-            columns = as_floats(array)
-            for l in range(width):
-                columns[_index(position, l), l] = lane(value, l)
+        def store(array, position, value):
+            array[int(inside(len(array), position))] = value
 
-        return scatter
+        return store
+    width = position.width
 
-    def store(array, position, value):
-        array[int(_compiled_inside(array, position))] = value
+    def scatter(array, position, value):
+        position, value = inside(len(array), position), alike(value, position)
+        for l in range(width):
+            index = index_of_lane(position, l)
+            array[index] = with_lane(array[index], l, lane(value, l))
 
-    return store
+    return scatter

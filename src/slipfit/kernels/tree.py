@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from numba import types
 from numba.extending import intrinsic, overload
 
-from slipfit.kernels.lanes import Lanes, lane, where, with_lane, zeros
+from slipfit.kernels.lanes import Lanes, alike, lane, where, with_lane, zeros
 
 WIDTH = 8  # one register with AVX-512, two with AVX2 (where 8 still beats 4: more independent work), four on ARM
 
@@ -35,6 +35,8 @@ def rebuilt_by_field(tree, arguments, template, **names):
 
 def at(tree, i):
     """Run i of a batch; with `Eight(i)` the eight runs from i on, one per lane. A table per run (2-D leaf) keeps its index."""
+    if isinstance(i, Eight):
+        raise TypeError("eight runs at once exist only in compiled code")
     if isinstance(tree, Shared):
         return tree
     return tree[i] if not hasattr(tree, "_fields") else type(tree)(*(at(leaf, i) for leaf in tree))
@@ -86,6 +88,7 @@ def _put(array, i, value):
         return store
 
     def scatter(array, i, value):
+        value = alike(value, spread(0.0))
         for l in range(WIDTH):
             if i.first + l < array.shape[0]:
                 array[i.first + l] = lane(value, l)

@@ -1,8 +1,10 @@
 """Files that users write: read safely, check every key, and say in one sentence what is wrong and where."""
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from reprlib import repr as shown  # what was found in a file, at most a line of it
 from typing import Any, Self, TypeVar
 
 import yaml
@@ -10,11 +12,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from slipfit.errors import ParameterError
 
+#: What pydantic calls things that files have other names for.
+_WORDS = dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "expected keys and values")
+
 
 class FileModel(BaseModel):
     """A part of a file: unknown keys are errors, records do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True, allow_inf_nan=False
+    )
 
 
 Model = TypeVar("Model", bound=FileModel)
@@ -32,10 +39,11 @@ class NamedFile(FileModel):
     def from_mapping(cls, data: Any, *, where: str) -> Self:
         """From what a YAML file holds; `where` names the file in sentences."""
         if not isinstance(data, Mapping):
-            raise ParameterError(f"{where}: found {type(data).__name__} at the top level; expected keys and values")
+            found = {type(None): "nothing", list: "a list", str: "text"}.get(type(data), "a single value")
+            raise ParameterError(f"{where}: found {found} at the top level; expected keys and values")
         given = data.get("schema")
         if given != cls.kind():
-            raise ParameterError(f"{where}: schema is {given!r}; expected '{cls.kind()}' as its first line")
+            raise ParameterError(f"{where}: schema is {shown(given)}; expected '{cls.kind()}' as its first line")
         return validated(cls, data, where=where)
 
     @classmethod
@@ -45,7 +53,7 @@ class NamedFile(FileModel):
 
     def to_mapping(self) -> dict[str, Any]:
         """As it stands in a file; what was not set is left out."""
-        data = self.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
+        data = self.model_dump(by_alias=True, exclude_none=True)
         return {"schema": self.kind(), **{key: entry for key, entry in data.items() if key != "schema"}}
 
     def to_yaml(self) -> str:
@@ -56,17 +64,32 @@ class NamedFile(FileModel):
         write_text(Path(path), self.to_yaml(), force=force)
 
 
+class _Loader(yaml.SafeLoader):
+    """The safe loader, which also refuses a key that stands twice: it would take the last and drop the other."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.MarkedYAMLError(problem=f"key '{key.value}' stands there twice", problem_mark=key.start_mark)
+                seen.add(key.value)
+        return node
+
+
 def read_yaml(path: Path) -> Any:
     """Content of a YAML file, read with the safe loader."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ParameterError(f"{path}: there is no such file; check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path that cannot be one
         raise ParameterError(f"{path}: cannot be read as text ({error}); expected a YAML file") from None
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        return yaml.load(text, _Loader)
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError, TypeError) as error:
+        # PyYAML stumbles over tags that do not fit their value (!!bool x) with whatever Python raises there.
         mark = getattr(error, "problem_mark", None)
         place = f" at line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
@@ -78,9 +101,9 @@ def write_text(path: Path, text: str, *, force: bool = False) -> None:
     write_through(path, lambda temporary: temporary.write_text(text, encoding="utf-8"), force=force)
 
 
-def write_through(path: Path, write: Callable[[Path], Any], *, force: bool = False) -> None:
+def write_through(path: Path, write: Callable[[Path], Any], *, force: bool = False, formats: Sequence[str] = ()) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it."""
-    refuse_overwrite(path, force=force)
+    check_target(path, force=force, formats=formats)
     temporary = path.with_name(f".{path.stem}.part{path.suffix}")
     try:
         write(temporary)
@@ -91,12 +114,37 @@ def write_through(path: Path, write: Callable[[Path], Any], *, force: bool = Fal
         temporary.unlink(missing_ok=True)
 
 
-def refuse_overwrite(path: Path, *, force: bool) -> None:
-    """Stop before any work is done when the result could not be written."""
+def check_target(path: Path, *, force: bool, formats: Sequence[str] = ()) -> None:
+    """Stop before any work is done when the result could not be written: `formats` are the endings that a name may have."""
+    if formats and path.suffix not in formats:
+        raise ParameterError(f"{path}: cannot write '{path.suffix}'; expected a name that ends in {', '.join(formats)}")
+    if path.is_dir():
+        raise ParameterError(f"{path}: is a folder; give the name of a file")
     if path.exists() and not force:
         raise ParameterError(f"{path}: exists already; choose another name, or overwrite it with --force")
     if not path.parent.is_dir():
         raise ParameterError(f"{path}: there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise ParameterError(f"{path}: cannot be written, the folder {path.parent} is read-only; choose another place")
+
+
+def check_folder(folder: Path, names: Iterable[str], *, force: bool) -> None:
+    """The same for several files in a folder, which may not be there yet."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise ParameterError(f"{folder}: cannot be a folder, {there} is a file; choose another place")
+    if not os.access(there, os.W_OK):
+        raise ParameterError(f"{folder}: cannot be written, the folder {there} is read-only; choose another place")
+    for name in names if folder.exists() else ():
+        check_target(folder / name, force=force)
+
+
+def make_folder(folder: Path) -> None:
+    """A folder, if it is not there yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(f"{folder}: cannot be a folder ({error.strerror}); choose another place") from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -113,33 +161,42 @@ def validated(model: type[Model], data: Any, *, where: str) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise ParameterError(f"{where}: {_sentence(model, error)}") from None
+        raise ParameterError(f"{where}: {_sentence(model, data, error)}") from None
 
 
-def _sentence(model: type[BaseModel], error: ValidationError) -> str:
+def _sentence(model: type[BaseModel], data: Any, error: ValidationError) -> str:
     # An unknown key explains a missing one (a misspelling gives both), so it is told first.
     problems = sorted(error.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
-    first, more = problems[0], len(problems) - 1
-    path = _path(first["loc"])
-    also = f" (and {more} more to mend)" if more else ""
+    first = problems[0]
+    path, *others = dict.fromkeys(_path(p["loc"], data, is_missing=p["type"] == "missing") for p in problems)
+    also = f" (and {len(others)} more to mend)" if others else ""
     if first["type"] == "extra_forbidden":
         return f"unknown key '{path}'; {nearest(str(first['loc'][-1]), _keys(model))}{also}"
     if first["type"] == "missing":
         return f"key '{path}' is missing{also}"
+    if first["type"] == "union_tag_not_found":
+        return f"{path}: key {first['ctx']['discriminator']} is missing{also}"
+    if first["type"] == "union_tag_invalid":
+        tag = first["ctx"]
+        return f"{path}: {tag['discriminator']} is '{tag['tag']}'; expected one of {tag['expected_tags']}{also}"
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return f"{path}: {message}{also}" if path else f"{message}{also}"
-    return f"{path}: found {first.get('input')!r}; {message[:1].lower()}{message[1:]}{also}"
+    expected = _WORDS.get(first["type"], f"{message[:1].lower()}{message[1:]}")
+    return f"{path}: found {shown(first['input'])}; {expected}{also}"
 
 
-def _path(loc: Iterable[int | str]) -> str:
-    """wheels.at_m[2] from pydantic's tuple; the names of union members are left out."""
+def _path(loc: Sequence[int | str], data: Any, *, is_missing: bool) -> str:
+    """wheels.at_m[2] from pydantic's tuple. What is no key of the file, such as the name of a union's member, is left out."""
     parts: list[str] = []
-    for entry in loc:
-        if isinstance(entry, int):
+    for k, entry in enumerate(loc):
+        is_sought = is_missing and k == len(loc) - 1
+        if isinstance(data, Mapping) and (entry in data or is_sought):
+            parts.append(f".{entry}" if parts else str(entry))
+            data = data.get(entry)
+        elif isinstance(data, list | tuple) and isinstance(entry, int):
             parts.append(f"[{entry}]")
-        elif "[" not in entry and "(" not in entry:
-            parts.append(f".{entry}" if parts else entry)
+            data = data[entry] if entry < len(data) else None
     return "".join(parts)
 
 

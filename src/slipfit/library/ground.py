@@ -9,7 +9,10 @@ from slipfit.contact import LAWS
 from slipfit.library.files import NamedFile, nearest
 from slipfit.library.parameter import Between, Parameter
 
-STANDARD_GRAVITY = Parameter("gravity_mps2", 9.81, note="rounded standard gravity, as in all published numbers used here")
+_GRAVITIES = Between(0.1, 30.0)
+STANDARD_GRAVITY = _GRAVITIES.named(
+    "gravity_mps2", {"value": 9.81, "note": "rounded standard gravity, as in all published numbers used here"}
+)
 
 
 def _tell_editors(schema: dict[str, Any]) -> None:
@@ -44,7 +47,7 @@ class Ground(NamedFile):
     schema_: Literal["slipfit/ground/1"] = Field("slipfit/ground/1", alias="schema")
     name: str = Field(pattern=r"^[a-z0-9_\-]+$")
     about: str = ""
-    gravity_mps2: Annotated[Parameter, Between(0.1, 30.0)] = STANDARD_GRAVITY
+    gravity_mps2: Annotated[Parameter, _GRAVITIES] = STANDARD_GRAVITY
     law: str
     parameters: dict[str, Any]
 

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
+from reprlib import repr as shown  # what was found in a file, at most a line of it
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
@@ -19,6 +21,25 @@ _USUAL_MISTAKES = {
     "rad": (("degrees", math.pi / 180.0),),
     "s": (("milliseconds", 1e-3),),
     "kgm2": (("kg mm²", 1e-6), ("kg cm²", 1e-4)),
+}
+
+#: Units at the end of names, as they stand in sentences.
+_UNITS = {
+    "kg": "kg",
+    "m": "m",
+    "s": "s",
+    "rad": "rad",
+    "hz": "Hz",
+    "n": "N",
+    "nm": "N m",
+    "v": "V",
+    "h": "H",
+    "ohm": "ohm",
+    "kgm2": "kg m²",
+    "mps": "m/s",
+    "radps": "rad/s",
+    "mps2": "m/s²",
+    "radps2": "rad/s²",
 }
 
 
@@ -38,8 +59,7 @@ class Parameter:
         problem = out_of_range(self.name, self.value, self.lower_bound, self.upper_bound)
         if problem:
             raise ParameterError(problem)
-        if self.std is not None and not (math.isfinite(self.std) and self.std >= 0.0):
-            raise ParameterError(f"the std of {self.name} is {self.std:g}; a spread is finite and not negative")
+        _check_std(self.name, self.std)
 
     def __float__(self) -> float:
         return self.value
@@ -63,6 +83,9 @@ class VectorParameter:
     std: float | None = None
     note: str = ""
 
+    def __post_init__(self) -> None:
+        _check_std(self.name, self.std)
+
     def to_file(self) -> dict[str, Any]:
         """As it stands in a file."""
         lists = [list(entry) if isinstance(entry, tuple) else entry for entry in self.value]
@@ -74,17 +97,21 @@ def _record(value: Any, std: float | None, source: str, note: str) -> dict[str, 
     return {key: entry for key, entry in record.items() if entry not in (None, "")}
 
 
+def _check_std(name: str, std: float | None) -> None:
+    if std is not None and not (math.isfinite(std) and std >= 0.0):
+        raise ParameterError(f"the std of {name} is {std:g}; a spread is finite and not negative")
+
+
 def unit_of(name: str) -> str:
-    """Unit at the end of a name, for sentences: 'mass_kg' -> 'kg'. Empty where there is none."""
+    """Unit at the end of a name: 'mass_kg' -> 'kg'. Empty where there is none, or a quotient such as 'c_long_per_n'."""
     last = name.rsplit("_", 1)[-1]
-    known = {"kg", "m", "s", "rad", "hz", "n", "nm", "v", "h", "ohm", "kgm2", "mps", "radps", "mps2", "radps2"}
-    return last if "_" in name and last in known else ""
+    return last if "_" in name and "_per_" not in name and last in _UNITS else ""
 
 
 def out_of_range(name: str, value: float, lower: float, upper: float) -> str:
     """A sentence when the value cannot be right, else nothing."""
     unit = unit_of(name)
-    tail = f" {unit}" if unit else ""
+    tail = f" {_UNITS[unit]}" if unit else ""
     if math.isnan(value):
         return f"{name} is not a number; expected between {lower:g} and {upper:g}{tail}"
     if lower <= value <= upper:
@@ -103,7 +130,7 @@ def _split(given: Any, name: str) -> tuple[Any, dict[str, Any]]:
     """Value, and what else the record says. A plain number is an exact or assumed value."""
     if not isinstance(given, Mapping):
         return given, {}
-    unknown = sorted(set(given) - {"value", "std", "source", "note"})
+    unknown = sorted(map(str, set(given) - {"value", "std", "source", "note"}))
     if unknown:
         raise ValueError(f"{name} has an unknown entry '{unknown[0]}'; expected value, std, source or note")
     if "value" not in given:
@@ -111,7 +138,7 @@ def _split(given: Any, name: str) -> tuple[Any, dict[str, Any]]:
     rest = {key: entry for key, entry in given.items() if key != "value"}
     for key in ("source", "note"):
         if key in rest and not isinstance(rest[key], str):
-            raise ValueError(f"{key} of {name} is {rest[key]!r}; expected text")
+            raise ValueError(f"{key} of {name} is {shown(rest[key])}; expected text")
     if rest.get("std") is not None:
         rest["std"] = as_float(rest["std"], f"the std of {name}")
     return given["value"], rest
@@ -119,12 +146,12 @@ def _split(given: Any, name: str) -> tuple[Any, dict[str, Any]]:
 
 def as_float(given: Any, name: str) -> float:
     """A float, or a sentence. YAML reads 1e-3 as text, which is understood; True is not a number."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
-        raise ValueError(f"{name} is {given!r}; expected a number")
+    if isinstance(given, bool) or not isinstance(given, Real | str):
+        raise ValueError(f"{name} is {shown(given)}; expected a number")
     try:
         return float(given)
-    except ValueError:
-        raise ValueError(f"{name} is '{given}'; expected a number in the unit of its name") from None
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} is {shown(given)}; expected a number in the unit of its name") from None
 
 
 _RECORD_KEYS = {
@@ -198,14 +225,18 @@ class Vectors:
         value, rest = _split(given, name)
         if self.is_list:
             if not isinstance(value, list | tuple):
-                raise ValueError(f"{name} is {value!r}; expected a list of [x, y] positions")
-            entries = tuple(self._vector(f"{name}[{k}]", entry) for k, entry in enumerate(value))
+                raise ValueError(f"{name} is {shown(value)}; expected a list of [x, y] positions")
+            entries: tuple[Any, ...] = tuple(self._vector(f"{name}[{k}]", entry) for k, entry in enumerate(value))
+        else:
+            entries = self._vector(name, value)
+        try:
             return VectorParameter(name, entries, **rest)
-        return VectorParameter(name, self._vector(name, value), **rest)
+        except ParameterError as error:
+            raise ValueError(str(error)) from None
 
     def _vector(self, name: str, entries: Any) -> tuple[float, ...]:
         if not isinstance(entries, list | tuple) or len(entries) != self.size:
-            raise ValueError(f"{name} is {entries!r}; expected {self.size} numbers in brackets")
+            raise ValueError(f"{name} is {shown(entries)}; expected {self.size} numbers in brackets")
         numbers = tuple(as_float(entry, name) for entry in entries)
         for number in numbers:
             problem = out_of_range("position_m", number, -self.largest, self.largest)

@@ -43,14 +43,14 @@ class Wheels(FileModel):
 class SpeedLoop(FileModel):
     """Wheels that turn as commanded, as long as the torque suffices."""
 
-    kind: Literal["speed_loop"] = "speed_loop"
+    kind: Literal["speed_loop"]
     torque_limit_nm: Annotated[Parameter, Between(1e-4, 1e5)]
 
 
 class DcMotor(FileModel):
     """A DC motor per wheel, driven by voltage; constants on the wheel's side of the gear."""
 
-    kind: Literal["dc_motor"] = "dc_motor"
+    kind: Literal["dc_motor"]
     resistance_ohm: Positive
     inductance_h: Annotated[Parameter, Between(0.0, 100.0)]
     torque_constant_nm_per_a: Positive

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from slipfit.errors import LogError
-from slipfit.library.files import refuse_overwrite, write_through
+from slipfit.library.files import check_folder, make_folder, write_through
 
 NANOSECONDS = 1_000_000_000
 
@@ -43,6 +43,8 @@ class Channel:
 
     def column(self, name: str) -> np.ndarray:
         """One column, shape (T,)."""
+        if name not in self.columns:
+            raise LogError(f"channel {self.name} has no column '{name}'; it has {', '.join(self.columns)}")
         return np.asarray(self.values[:, self.columns.index(name)])
 
 
@@ -68,10 +70,9 @@ class DriveLog:
     def save_csv(self, folder: Path | str, *, force: bool = False) -> list[Path]:
         """One CSV file per channel, named after it; floats are written so that the same bits come back."""
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         paths = [folder / f"{name}.csv" for name in self.channels]
-        for path in paths:
-            refuse_overwrite(path, force=force)
+        check_folder(folder, [path.name for path in paths], force=force)
+        make_folder(folder)
         for path, channel in zip(paths, self.channels.values(), strict=True):
             write_through(path, functools.partial(_write_csv, channel), force=force)
         return paths

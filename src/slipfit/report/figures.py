@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from slipfit.contact import LAWS, LawInfo, Touch, force, traction
-from slipfit.errors import ParameterError
 from slipfit.library import Robot
 from slipfit.library.files import write_through
 from slipfit.simulate.showcase import Showcase
@@ -15,14 +14,12 @@ from slipfit.simulate.trajectory import Trajectory
 
 #: Colour-blind safe (Okabe and Ito), one meaning each.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
-_FORMATS = (".png", ".svg", ".pdf")
+FIGURE_FORMATS = (".png", ".svg", ".pdf")
 
 
 def save_figure(figure: Figure, path: Path, *, force: bool = False) -> None:
     """Write a picture; the format follows the name."""
-    if path.suffix not in _FORMATS:
-        raise ParameterError(f"{path}: cannot draw '{path.suffix}'; expected {', '.join(_FORMATS)}")
-    write_through(path, lambda temporary: figure.savefig(temporary, dpi=130), force=force)
+    write_through(path, lambda temporary: figure.savefig(temporary, dpi=130), force=force, formats=FIGURE_FORMATS)
 
 
 def _tidy(axes: Any, x: str, y: str, title: str = "") -> None:

@@ -1,6 +1,7 @@
 """From records with names and sources to the tuples of plain numbers that kernels run: the one place where the two meet."""
 
 from collections.abc import Mapping
+from reprlib import repr as shown
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from slipfit.library import Ground, Robot
 from slipfit.library.files import nearest
 from slipfit.library.parameter import out_of_range
 from slipfit.library.robot import DcMotor
-from slipfit.simulate.scenario import Scenario
+from slipfit.simulate.scenario import STEEPEST_RAD, Scenario
 from slipfit.vehicles import loads, powertrain, skid_steer
 
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
@@ -41,13 +42,21 @@ def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
     bounds = {p.name: (p.lower_bound, p.upper_bound) for p in robot.parameters().values()}
     bounds |= {p.name: (p.lower, p.upper) for p in LAWS[ground.law].parameters}
+    bounds |= {
+        "gravity_mps2": (ground.gravity_mps2.lower_bound, ground.gravity_mps2.upper_bound),
+        "slope_rad": (0.0, STEEPEST_RAD),
+        "centre_of_mass_height_m": (1e-6, 20.0),
+    }
     short = {p.alias: p.name for p in LAWS[ground.law].parameters if p.alias}
     arrays: Values = {}
     for key, given in vary.items():
         name = short.get(key, key)
         if name not in values and name not in bounds:
             raise SimulationError(f"vary: there is no number '{key}' in this run; {nearest(key, {*values, *bounds})}")
-        array = np.asarray(given, dtype=np.float64)
+        try:
+            array = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise SimulationError(f"vary: {key} is {shown(given)}; expected one number per run") from None
         if array.ndim != 1 or not len(array):
             raise SimulationError(f"vary: {key} has shape {array.shape}; expected one number per run")
         lower, upper = bounds.get(name, (-np.inf, np.inf))

@@ -64,17 +64,16 @@ def _target(robot: Robot, command: Command, where: str) -> np.ndarray:
 def command_table(robot: Robot, scenario: Scenario) -> np.ndarray:
     """Commands of every wheel at every step, shape (steps, wheels). A row holds during the step that it starts."""
     step_s = scenario.step_s
-    ends = np.cumsum([command.for_s for command in scenario.commands])
-    steps = max(1, round(float(ends[-1]) / step_s))
-    time_s = np.arange(steps) * step_s
-    table = np.empty((steps, len(robot.wheels.at_m.value)))
+    ends_s = np.cumsum([command.for_s for command in scenario.commands])
+    ends = np.round(ends_s / step_s).astype(int)  # rows: sums of decimals are not multiples of the step
+    time_s = np.arange(ends[-1]) * step_s
+    table = np.empty((ends[-1], len(robot.wheels.at_m.value)))
     before = _target(robot, Command(for_s=1.0, v_mps=scenario.start.v_mps, yaw_rate_radps=scenario.start.yaw_rate_radps), "start")
-    for k, (command, end_s) in enumerate(zip(scenario.commands, ends, strict=True)):
-        start_s = end_s - command.for_s
-        # Half a step of tolerance: sums of decimals are not multiples of the step.
-        rows = (time_s >= start_s - 0.5 * step_s) & (time_s < end_s - 0.5 * step_s)
+    first = 0
+    for k, (command, end, end_s) in enumerate(zip(scenario.commands, ends, ends_s, strict=True)):
+        rows, start_s = slice(first, end), end_s - command.for_s
         after = _target(robot, command, f"commands[{k}]")
         fraction = (time_s[rows] + step_s - start_s) / max(command.ramp, step_s)
         table[rows] = before + (after - before) * _PROFILES[command.profile](fraction)[:, None]
-        before = after
+        before, first = after, end
     return table

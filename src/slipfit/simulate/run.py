@@ -1,19 +1,19 @@
 """Simulate one drive, or thousands: robot and scenario in, trajectories out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from slipfit.errors import SimulationError
+from slipfit.errors import ParameterError, SimulationError
 from slipfit.kernels import run_chunks
 from slipfit.library import Ground, Robot, find_ground, find_robot
 from slipfit.simulate.assemble import assemble, named_values, varied
 from slipfit.simulate.commands import command_table
 from slipfit.simulate.scenario import Scenario
-from slipfit.simulate.sensors import fastest_rate_hz, read_sensors
+from slipfit.simulate.sensors import read_sensors
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
 from slipfit.vehicles import skid_steer
 
@@ -87,12 +87,13 @@ def simulate(
     scenario = _scenario(scenario)
     robot = robot if isinstance(robot, Robot) else find_robot(robot)
     ground = _ground(ground, scenario)
-    fastest_hz = fastest_rate_hz(scenario)
-    if fastest_hz * scenario.record_s > 1.0:  # sensors read the record: it must be as dense as the fastest of them
-        record_s = max(scenario.step_s, 1.0 / fastest_hz)
-        scenario = scenario.model_copy(update={"record_s": record_s})
-    trajectory = simulate_many(robot, scenario, {}, ground=ground).run(0)
-    return read_sensors(trajectory, robot, ground, scenario)
+    if not scenario.sensors.names:
+        return simulate_many(robot, scenario, {}, ground=ground).run(0)
+    table, every = _commands(robot, scenario)
+    fine = _run(robot, scenario, ground, {}, table, 1)
+    readings = read_sensors(fine.run(0), robot, ground, scenario)
+    coarse = replace(fine, time_s=fine.time_s[::every], records=fine.records[:, ::every])
+    return replace(coarse.run(0), readings=readings)
 
 
 def simulate_many(
@@ -117,15 +118,34 @@ def simulate_many(
     scenario = _scenario(scenario)
     robot = robot if isinstance(robot, Robot) else find_robot(robot)
     ground = _ground(ground, scenario)
-    values, n = varied(named_values(robot, ground, scenario), vary, robot, ground)
+    table, every = _commands(robot, scenario, ends_only=ends_only)
+    return _run(robot, scenario, ground, vary, table, every, workers)
+
+
+def _commands(robot: Robot, scenario: Scenario, *, ends_only: bool = False) -> tuple[np.ndarray, int]:
+    """Commands of every step, the last one held until its record is full; and the number of steps per record."""
     table = command_table(robot, scenario)
-    every = len(table) if ends_only else max(1, round(scenario.record_s / scenario.step_s))
-    records, table = _whole_records(table, every)
+    every = len(table) if ends_only else max(1, min(len(table), round(scenario.record_s / scenario.step_s)))
+    held = np.repeat(table[-1:], -len(table) % every, axis=0)
+    return np.concatenate([table, held]), every
+
+
+def _run(
+    robot: Robot,
+    scenario: Scenario,
+    ground: Ground,
+    vary: Mapping[str, Any],
+    table: np.ndarray,
+    every: int,
+    workers: int | None = None,
+) -> Batch:
+    values, n = varied(named_values(robot, ground, scenario), vary, robot, ground)
+    records = len(table) // every + 1
     columns = _BODY + len(skid_steer.WHEEL_COLUMNS) * table.shape[1]
     if 8 * n * records * columns > MOST_BYTES:
         raise SimulationError(
-            f"{n} runs with {records} records each need {8e-9 * n * records * columns:.0f} GB; take a larger record_s, "
-            f"fewer runs at once, or ends_only=True"
+            f"{n} runs with {records} records each need {8e-9 * n * records * columns:.0f} GB; take a larger record_s "
+            f"(step_s where there are sensors, which read every step), fewer runs at once, or ends_only=True"
         )
     out, status = np.empty((n, records, columns)), np.empty(n)
     batch = assemble(robot, ground, values, table, n)
@@ -149,12 +169,9 @@ def _scenario(scenario: Scenario | str | Path) -> Scenario:
 
 
 def _ground(ground: Ground | str | Path | None, scenario: Scenario) -> Ground:
-    surface = scenario.ground.surface if ground is None else ground
-    return surface if isinstance(surface, Ground) else find_ground(surface)
-
-
-def _whole_records(table: np.ndarray, every: int) -> tuple[int, np.ndarray]:
-    """Number of records, and the commands prolonged to fill the last of them."""
-    spans = -(-len(table) // every)
-    padding = np.repeat(table[-1:], spans * every - len(table), axis=0)
-    return spans + 1, np.concatenate([table, padding])
+    if ground is None:
+        try:
+            return find_ground(scenario.ground.surface)
+        except ParameterError as error:
+            raise ParameterError(f"ground.surface: {error}") from None
+    return ground if isinstance(ground, Ground) else find_ground(ground)

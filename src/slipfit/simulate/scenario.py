@@ -1,17 +1,46 @@
 """A scenario as its file describes it: where the robot stands, what it is told, and what watches it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from slipfit.library.files import FileModel, NamedFile
 from slipfit.library.parameter import as_float, out_of_range
 
-Angle = Annotated[float, Field(ge=-6.2832, le=6.2832)]
-NonNegative = Annotated[float, Field(ge=0.0)]
-Rate = Annotated[float, Field(gt=0.0, le=100_000.0)]
-Pair = tuple[float, float]
+#: Angles reach to a full turn, slopes to just below vertical.
+TURN_RAD, STEEPEST_RAD = 6.2832, 1.5707
+
+
+def _number(given: Any, info: ValidationInfo) -> float:
+    return as_float(given, info.field_name or "value")
+
+
+def _within(lower: float, upper: float) -> BeforeValidator:
+    """A range whose sentence recognises degrees."""
+
+    def check(given: Any, info: ValidationInfo) -> float:
+        number = _number(given, info)
+        problem = out_of_range(info.field_name or "value", number, lower, upper)
+        if problem:
+            raise ValueError(problem)
+        return number
+
+    return BeforeValidator(check)
+
+
+def _whole(given: Any, info: ValidationInfo) -> Any:
+    if isinstance(given, bool):
+        raise ValueError(f"{info.field_name} is {given}; expected a whole number")
+    return given
+
+
+Number = Annotated[float, BeforeValidator(_number)]
+NonNegative = Annotated[float, Field(ge=0.0), BeforeValidator(_number)]
+Rate = Annotated[float, Field(gt=0.0, le=100_000.0), BeforeValidator(_number)]
+Angle = Annotated[float, Field(ge=-TURN_RAD, le=TURN_RAD), _within(-TURN_RAD, TURN_RAD)]
+Slope = Annotated[float, Field(ge=0.0, le=STEEPEST_RAD), _within(0.0, STEEPEST_RAD)]
+Pair = tuple[Number, Number]
 
 #: A ramp lasts this long unless the command says otherwise, or is shorter.
 RAMP_S = 1.0
@@ -24,37 +53,29 @@ class GroundPlace(FileModel):
     """The ground of a scenario: a plane, level or tilted, with a surface of the library (or a file)."""
 
     shape: Literal["plane"] = "plane"
-    slope_rad: Annotated[float, Field(ge=0.0, lt=1.5707)] = 0.0
+    slope_rad: Slope = 0.0
     uphill_rad: Angle = 0.0  # direction of steepest ascent, from the x axis
     surface: str = "lab_floor"
-
-    @field_validator("slope_rad", mode="before")
-    @classmethod
-    def _not_degrees(cls, given: object) -> object:
-        problem = out_of_range("slope_rad", as_float(given, "slope_rad"), 0.0, 1.5707)
-        if problem:
-            raise ValueError(problem)
-        return given
 
 
 class Start(FileModel):
     """Pose and velocity of the wheels' centre at the start; the wheels roll along."""
 
-    x_m: float = 0.0
-    y_m: float = 0.0
+    x_m: Number = 0.0
+    y_m: Number = 0.0
     heading_rad: Angle = 0.0
-    v_mps: float = 0.0
-    yaw_rate_radps: float = 0.0
+    v_mps: Number = 0.0
+    yaw_rate_radps: Number = 0.0
 
 
 class Command(FileModel):
     """What the robot is told for a while: body velocity, wheel speeds, or voltages (motors only)."""
 
-    for_s: float
-    v_mps: float | None = None
-    yaw_rate_radps: float | None = None
-    wheels_radps: list[float] | None = None  # one per wheel, or [left, right]
-    wheels_v: list[float] | None = None
+    for_s: Number
+    v_mps: Number | None = None
+    yaw_rate_radps: Number | None = None
+    wheels_radps: list[Number] | None = None  # one per wheel, or [left, right]
+    wheels_v: list[Number] | None = None
     profile: Literal["step", "linear", "quintic"] = "step"
     ramp_s: NonNegative | None = None  # how long linear and quintic take; then the value is held
 
@@ -80,10 +101,10 @@ class Imu(FileModel):
 
     rate_hz: Rate = 100.0
     accel_noise_mps2: NonNegative = 0.0
-    accel_bias_mps2: float | Pair = 0.0  # both axes, or [x, y]
+    accel_bias_mps2: Number | Pair = 0.0  # both axes, or [x, y]
     accel_step_mps2: NonNegative = 0.0  # resolution
     gyro_noise_radps: NonNegative = 0.0
-    gyro_bias_radps: float = 0.0
+    gyro_bias_radps: Number = 0.0
     gyro_step_radps: NonNegative = 0.0
     lever_arm_m: Pair = (0.0, 0.0)  # IMU from the wheels' centre
     tilt_rad: Pair = (0.0, 0.0)  # roll, pitch
@@ -94,7 +115,7 @@ class Encoders(FileModel):
     """Wheel angles in counts."""
 
     rate_hz: Rate = 100.0
-    counts_per_turn: Annotated[int, Field(ge=1)] = 4096
+    counts_per_turn: Annotated[int, Field(ge=1), BeforeValidator(_whole)] = 4096
     noise_rad: NonNegative = 0.0
     delay_s: NonNegative = 0.0
 
@@ -115,6 +136,11 @@ class Sensors(FileModel):
     encoders: Encoders | None = None
     pose: PoseSensor | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Those that are there."""
+        return [name for name, sensor in self if sensor]
+
 
 class Scenario(NamedFile):
     """One drive."""
@@ -123,11 +149,11 @@ class Scenario(NamedFile):
     about: str = ""
     ground: GroundPlace = GroundPlace()
     start: Start = Start()
-    step_s: float = 0.001
-    record_s: float = 0.01
+    step_s: Number = 0.001
+    record_s: Number = 0.01
     commands: list[Command]
     sensors: Sensors = Sensors()
-    seed: int = 0
+    seed: Annotated[int, Field(ge=0), BeforeValidator(_whole)] = 0
 
     @model_validator(mode="after")
     def _can_be_run(self) -> "Scenario":

@@ -1,10 +1,8 @@
 """What sensors on the robot would have said: rates, noise, bias, resolution, delay, lever arm and tilt.
 
 A reading is stamped when it comes out; it tells what was `delay_s` before. Each sensor draws from its own random
-stream, so adding one does not change what another says.
+stream and reads every step of the run, so adding one does not change what another says.
 """
-
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,8 +15,8 @@ from slipfit.simulate.trajectory import Trajectory
 _STREAMS = ("imu", "encoders", "pose")
 
 
-def read_sensors(trajectory: Trajectory, robot: Robot, ground: Ground, scenario: Scenario) -> Trajectory:
-    """The same trajectory with readings of every sensor that the scenario names."""
+def read_sensors(trajectory: Trajectory, robot: Robot, ground: Ground, scenario: Scenario) -> DriveLog:
+    """Readings of every sensor that the scenario names, from a trajectory with every step of the run."""
     sensors = scenario.sensors
     streams = dict(zip(_STREAMS, np.random.SeedSequence(scenario.seed).spawn(len(_STREAMS)), strict=True))
     draw = {name: np.random.default_rng(stream) for name, stream in streams.items()}
@@ -30,14 +28,7 @@ def read_sensors(trajectory: Trajectory, robot: Robot, ground: Ground, scenario:
         channels.append(_encoders(trajectory, sensors.encoders, draw["encoders"]))
     if sensors.pose:
         channels.append(_pose(trajectory, sensors.pose, draw["pose"]))
-    log = DriveLog({c.name: c for c in channels}, about=f"simulated drive of {trajectory.robot} on {trajectory.ground}")
-    return replace(trajectory, readings=log)
-
-
-def fastest_rate_hz(scenario: Scenario) -> float:
-    """Rate of the fastest sensor, 0 without any."""
-    sensors = (scenario.sensors.imu, scenario.sensors.encoders, scenario.sensors.pose)
-    return max((sensor.rate_hz for sensor in sensors if sensor), default=0.0)
+    return DriveLog({c.name: c for c in channels}, about=f"simulated drive of {trajectory.robot} on {trajectory.ground}")
 
 
 def _stamps_ns(trajectory: Trajectory, rate_hz: float) -> np.ndarray:

@@ -23,6 +23,7 @@ COMMANDS = [
     Command(for_s=4.0, yaw_rate_radps=1.0, profile="quintic"),
     Command(for_s=1.0, v_mps=0.0, profile="quintic"),
 ]
+DRIVES = ("slip_on_the_floor", "slip_on_a_side_slope")
 SIDE_SLOPE_DEG = 5.0
 
 
@@ -71,7 +72,7 @@ def showcase() -> Showcase:
     rims = table[:, :2] * robot.wheels.radius_m.value
     return Showcase(
         robot=robot,
-        drives={"slip_on_the_floor": simulate(robot, level), "slip_on_a_side_slope": simulate(robot, slope)},
+        drives=dict(zip(DRIVES, (simulate(robot, level), simulate(robot, slope)), strict=True)),
         without_slip=drive_one(IdealDrive(robot.track_m), rims, level.step_s),
         equal_slip=drive_one(EqualSlip(robot.track_m, robot.wheelbase_m), rims, level.step_s),
         commanded_yaw_rate_radps=(rims[:, 1] - rims[:, 0]) / robot.track_m,

@@ -1,5 +1,6 @@
 """How a robot moved: the record of one run, and its files."""
 
+import glob
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -9,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from slipfit.errors import SimulationError
-from slipfit.library.files import write_through
+from slipfit.library.files import check_target, write_through
 from slipfit.logs import DriveLog
+
+TRAJECTORY_FORMATS = (".parquet", ".csv", ".tum")
 
 #: Columns of one wheel in files: their names end in the wheel's number, from 0.
 WHEEL_FIELDS = ("wheel_speed_radps", "wheel_angle_rad", "load_n", "force_x_n", "force_y_n", "effort")
@@ -78,7 +81,8 @@ class Trajectory:
         share = self.largest_grip_used
         rows.append(f"  grip     {share:.3f} of the load used at most (|F|/N)" if np.isfinite(share) else "  grip     unknown")
         lifted = ", ".join(f"wheel {w} at {t:.2f} s" for w, t in self.lifted_wheels.items())
-        rows.append(f"  wheels   left the ground: {lifted}" if lifted else "  wheels   all on the ground throughout")
+        stayed = "all on the ground throughout" if np.isfinite(self.load_n).all() else "unknown"
+        rows.append(f"  wheels   left the ground: {lifted}" if lifted else f"  wheels   {stayed}")
         if self.status is not RunStatus.FINISHED:
             rows.append(f"  status   {self.status.value}")
         return "\n".join(rows)
@@ -105,9 +109,8 @@ class Trajectory:
     def save(self, path: Path | str, *, force: bool = False) -> None:
         """Write .parquet, .csv, or .tum (stamp x y z qx qy qz qw, as trajectory tools read it)."""
         path = Path(path)
-        writers = {".parquet": self._write_parquet, ".csv": self._write_csv, ".tum": self._write_tum}
-        if path.suffix not in writers:
-            raise SimulationError(f"{path}: cannot write '{path.suffix}'; expected {', '.join(writers)}")
+        writers = dict(zip(TRAJECTORY_FORMATS, (self._write_parquet, self._write_csv, self._write_tum), strict=True))
+        check_target(path, force=force, formats=TRAJECTORY_FORMATS)
         write_through(path, writers[path.suffix], force=force)
 
     def _write_parquet(self, path: Path) -> None:
@@ -125,7 +128,10 @@ class Trajectory:
 
         with duckdb.connect() as connection:
             connection.register("trajectory", self.columns())
-            connection.execute(f"COPY trajectory TO '{_quoted(str(path))}' ({options})")
+            try:
+                connection.execute(f"COPY trajectory TO '{_quoted(str(path))}' ({options})")
+            except duckdb.IOException as error:
+                raise OSError(str(error).splitlines()[0]) from None
 
     def _write_tum(self, path: Path) -> None:
         half = 0.5 * self.heading_rad
@@ -147,14 +153,14 @@ class Trajectory:
         about: dict[str, str] = {}
         try:
             with duckdb.connect() as connection:
-                source = f"'{_quoted(str(path))}'"
+                source = f"'{_quoted(glob.escape(str(path)))}'"
                 if path.suffix == ".parquet":
                     found = connection.execute(f"SELECT key, value FROM parquet_kv_metadata({source})").fetchall()
                     about = {bytes(key).decode(): bytes(value).decode() for key, value in found}
                 table = connection.execute(f"SELECT * FROM {source}").fetchnumpy()
-        except duckdb.Error as error:
+            return cls._from_columns(table, about, path)
+        except (duckdb.Error, ValueError, KeyError) as error:  # not the format, text instead of numbers, unknown status
             raise SimulationError(f"{path}: cannot be read as a trajectory ({str(error).splitlines()[0]})") from None
-        return cls._from_columns(table, about, path)
 
     @classmethod
     def _from_columns(cls, table: dict[str, np.ndarray], about: dict[str, str], path: Path) -> "Trajectory":
@@ -169,7 +175,8 @@ class Trajectory:
         per_wheel: dict[str, Any] = {
             name: np.column_stack([_floats(table[f"{name}_{w}"]) for w in range(wheels)]) for name in WHEEL_FIELDS
         }
-        status = RunStatus[about.get("status", RunStatus.FINISHED.name)]
+        is_finite = all(np.isfinite(body[name]).all() for name in ("x_m", "y_m", "heading_rad"))
+        status = RunStatus[about.get("status", (RunStatus.FINISHED if is_finite else RunStatus.DIVERGED).name)]
         return cls(**body, **per_wheel, robot=about.get("robot", ""), ground=about.get("ground", ""), status=status)
 
 

@@ -10,7 +10,7 @@ After the step: the new effort (N·m of a speed loop, A of a motor).
 
 from typing import NamedTuple
 
-from slipfit.kernels import chosen_by_type, where
+from slipfit.kernels import chosen_by_type, part, where
 
 
 class SpeedLoop(NamedTuple):
@@ -43,48 +43,91 @@ class DcMotor(NamedTuple):
     voltage_limit: float  # V
 
 
+class HeldWheel(NamedTuple):
+    """A speed loop, made ready for one step size."""
+
+    per_step: float  # rad/s that one N m adds in a step
+    inverse: float  # and back
+    torque_limit: float
+
+
+class DrivenWheel(NamedTuple):
+    """A motor, made ready for one step size: current' = kept · current + per_volt · voltage - per_speed · omega'."""
+
+    mobility: float  # rad/s that one N m adds in a step, against friction and back-EMF
+    momentum: float  # J / dt
+    torque_constant: float
+    kept: float
+    per_volt: float
+    per_speed: float
+    voltage_limit: float
+
+
 @chosen_by_type
-def free_wheel(powertrain, command, speed, effort, torque, dt):
+def prepared(powertrain, dt):
+    """The powertrain with everything worked out that does not change from step to step."""
+    raise NotImplementedError("a powertrain registers its own preparation")
+
+
+@chosen_by_type
+def free_wheel(wheel, command, speed, effort, torque):
     """(free_speed, mobility) of a wheel; `torque` is the best guess of the contact's torque on it."""
     raise NotImplementedError("a powertrain registers its own wheel")
 
 
 @chosen_by_type
-def new_effort(powertrain, command, speed, speed_after, effort, torque, dt):
+def new_effort(wheel, command, speed, speed_after, effort, torque):
     """Effort at the end of a step that took the wheel from `speed` to `speed_after` against `torque`."""
     raise NotImplementedError("a powertrain registers its own effort")
 
 
-@free_wheel.of(SpeedLoop)
-def _(powertrain, command, speed, effort, torque, dt):
-    per_step = dt / powertrain.inertia
-    needed = (command - speed) / per_step + torque
-    limit = powertrain.torque_limit
-    holds = abs(needed) <= limit
-    pushed = speed + per_step * max(-limit, min(limit, needed))
-    return where(holds, command, pushed), where(holds, 0.0, per_step)
+@prepared.of(SpeedLoop)
+def _(powertrain, dt):
+    return HeldWheel(dt / powertrain.inertia, powertrain.inertia / dt, powertrain.torque_limit)
 
 
-@new_effort.of(SpeedLoop)
-def _(powertrain, command, speed, speed_after, effort, torque, dt):
-    return powertrain.inertia * (speed_after - speed) / dt + torque
+@free_wheel.of(HeldWheel)
+def _(wheel, command, speed, effort, torque):
+    needed = (command - speed) * wheel.inverse + torque
+    holds = abs(needed) <= wheel.torque_limit
+    pushed = speed + wheel.per_step * max(-wheel.torque_limit, min(wheel.torque_limit, needed))
+    return where(holds, command, pushed), where(holds, 0.0, wheel.per_step)
 
 
-@free_wheel.of(DcMotor)
-def _(powertrain, command, speed, effort, torque, dt):
+@new_effort.of(HeldWheel)
+def _(wheel, command, speed, speed_after, effort, torque):
+    return wheel.inverse * (speed_after - speed) + torque
+
+
+@prepared.of(DcMotor)
+def _(powertrain, dt):
     motor = powertrain
-    voltage = max(-motor.voltage_limit, min(motor.voltage_limit, command))
     per_circuit = 1.0 / (motor.inductance + dt * motor.resistance)
-    blocked = (motor.inductance * effort + dt * voltage) * per_circuit  # current if the wheel stood still
     drag = motor.friction + motor.torque_constant * motor.back_emf * dt * per_circuit
-    mobility = dt / (motor.inertia + dt * drag)
-    free_speed = mobility * (motor.inertia * speed / dt + motor.torque_constant * blocked)
-    return free_speed, mobility
+    return DrivenWheel(
+        mobility=dt / (motor.inertia + dt * drag),
+        momentum=motor.inertia / dt,
+        torque_constant=motor.torque_constant,
+        kept=motor.inductance * per_circuit,
+        per_volt=dt * per_circuit,
+        per_speed=motor.back_emf * dt * per_circuit,
+        voltage_limit=motor.voltage_limit,
+    )
 
 
-@new_effort.of(DcMotor)
-def _(powertrain, command, speed, speed_after, effort, torque, dt):
-    motor = powertrain
-    voltage = max(-motor.voltage_limit, min(motor.voltage_limit, command))
-    flux = motor.inductance * effort + dt * (voltage - motor.back_emf * speed_after)
-    return flux / (motor.inductance + dt * motor.resistance)
+@part
+def _blocked_current(wheel, command, effort):
+    """Current at the end of the step if the wheel stood still."""
+    voltage = max(-wheel.voltage_limit, min(wheel.voltage_limit, command))
+    return wheel.kept * effort + wheel.per_volt * voltage
+
+
+@free_wheel.of(DrivenWheel)
+def _(wheel, command, speed, effort, torque):
+    drive = wheel.torque_constant * _blocked_current(wheel, command, effort)
+    return wheel.mobility * (wheel.momentum * speed + drive), wheel.mobility
+
+
+@new_effort.of(DrivenWheel)
+def _(wheel, command, speed, speed_after, effort, torque):
+    return _blocked_current(wheel, command, effort) - wheel.per_speed * speed_after

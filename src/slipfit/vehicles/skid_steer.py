@@ -4,9 +4,9 @@
     J_n omega. = tau_n - R_n F_x,n
 
 u, v, r belong to the centre of mass; wheel positions count from there. Each step solves for the velocities at its end, with
-the forces that those velocities themselves bring about: wheels are eliminated one by one (`_gather`), three equations
-remain (`_solve`), and the secants of the law are taken anew in each pass. Stable at any step, dissipative, and a wheel that
-sticks stays where it is; first order in time (docs/theory/stepping).
+the forces that those velocities themselves bring about: the law's secants are taken at the expected end of the step
+(`_expect`), wheels are eliminated one by one (`_gather`), and three equations remain (`_solve`). Stable at any step,
+dissipative, and a wheel that sticks stays where it is; first order in time (docs/theory/stepping).
 
 Symbols    u, v, r velocity ahead, to the left, yaw rate · F forces on the wheels · g gravity in the body's axes · f specific
            force, sum F / m · c, s cosine and sine of the heading
@@ -16,14 +16,11 @@ Reference  [Shilliday2023] eqs. (1)-(3) with the signs of docs/theory/skid_steer
 from math import cos, isfinite, sin
 from typing import Any, NamedTuple
 
-from slipfit.contact.touch import Touch, memory_size, remember, traction
+from slipfit.contact.touch import Touch, memory_size, remember, strongest, traction
 from slipfit.ground.shape import Memory, cell_count, gravity_in_body
 from slipfit.kernels import WIDTH, Eight, alike, at, compiled, keep_alive, part, put, raw, where, zeros
 from slipfit.vehicles.loads import wheel_loads
-from slipfit.vehicles.powertrain import free_wheel, new_effort
-
-#: Secants are taken this often in a step. One more changes end poses by less than the step size does (benchmarks/README).
-PASSES = 2
+from slipfit.vehicles.powertrain import free_wheel, new_effort, prepared
 
 #: What a run records, in this order; the pose is that of the wheels' centre, the specific force that of the centre of mass.
 BODY_COLUMNS = (
@@ -113,35 +110,72 @@ class Sums(NamedTuple):
 
 
 @part
+def _plus(a, b):
+    return Sums(
+        a.uu + b.uu, a.uv + b.uv, a.ur + b.ur, a.vv + b.vv, a.vr + b.vr, a.rr + b.rr, a.u + b.u, a.v + b.v, a.r + b.r
+    )  # fmt: skip
+
+
+@part
+def _arm(robot, n):
+    """Position of a wheel from the centre of mass."""
+    return robot.wheels.x[n] - robot.body.com_x, robot.wheels.y[n] - robot.body.com_y
+
+
+@part
+def _expected(robot, work, n):
+    """Best guess of one wheel's force to come: that of the step before, cut to what the contact can carry now; its moment."""
+    force_x, force_y = strongest(robot.law, work.force_x[n], work.force_y[n], work.load[n])
+    work.force_x[n], work.force_y[n] = force_x, force_y
+    px, py = _arm(robot, n)
+    return force_x, force_y, px * force_y - py * force_x
+
+
+@part
+def _expect(robot, work):
+    """The guess for all wheels: sums of forces and moments."""
+    sum_x = sum_y = moment = 0.0
+    for left in range(0, len(work.speed), 2):
+        x1, y1, m1 = _expected(robot, work, left)
+        x2, y2, m2 = _expected(robot, work, left + 1)
+        sum_x, sum_y, moment = sum_x + (x1 + x2), sum_y + (y1 + y2), moment + (m1 + m2)
+    return sum_x, sum_y, moment
+
+
+@part
+def _one_wheel(robot, memory, work, n, u, v, r, command, dt):
+    """One wheel's share of the body's equations, its secant taken at the guess (u, v, r) of the velocities to come."""
+    px, py = _arm(robot, n)
+    radius = robot.wheels.radius[n]
+    free_speed, mobility = free_wheel(robot.powertrain, command, work.speed[n], work.effort[n], radius * work.force_x[n])
+    rim = radius * (free_speed - mobility * radius * work.force_x[n])
+    law = traction(robot.law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
+    # The wheel gives way to the force it transmits: eliminated, it softens the law's secant.
+    give = mobility * radius * radius
+    kept = 1.0 / (1.0 + give * law.xx)
+    xx, xy, yy = kept * law.xx, kept * law.xy, law.yy - give * kept * law.xy * law.xy
+    free_rim = radius * free_speed
+    start_x = kept * law.start_x + xx * free_rim
+    start_y = law.start_y - give * kept * law.xy * law.start_x + xy * free_rim
+    work.free_speed[n], work.mobility[n] = free_speed, mobility
+    work.xx[n], work.xy[n], work.yy[n] = xx, xy, yy
+    work.start_x[n], work.start_y[n] = start_x, start_y
+    return Sums(
+        xx, xy, xy * px - xx * py, yy, yy * px - xy * py, xx * py * py - 2.0 * xy * px * py + yy * px * px,
+        start_x, start_y, px * start_y - py * start_x,
+    )  # fmt: skip
+
+
+@part
 def _gather(robot, memory, work, sums, u, v, r, commands, row, dt):
-    """Add every wheel's secant to the body's equations, taken at the guess (u, v, r) of the velocities to come."""
-    body, wheels = robot.body, robot.wheels
+    """Add every wheel to the body's equations, pair by pair: left and right then commute, so that mirrored robots move
+    mirrored to the last bit."""
     count = len(work.speed)
-    uu, uv, ur, vv, vr, rr = sums.uu, sums.uv, sums.ur, sums.vv, sums.vr, sums.rr
-    bu, bv, br = sums.u, sums.v, sums.r
-    for n in range(count):
-        px, py = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y
-        radius = wheels.radius[n]
-        command = commands[row * count + n]
-        free_speed, mobility = free_wheel(robot.powertrain, command, work.speed[n], work.effort[n], radius * work.force_x[n], dt)
-        rim = radius * (free_speed - mobility * radius * work.force_x[n])
-        touch = Touch(rim - u + r * py, -v - r * px, rim, work.load[n])
-        law = traction(robot.law, touch, memory, n, dt)
-        # The wheel gives way to the force it transmits: eliminated, it softens the law's secant.
-        give = mobility * radius * radius
-        kept = 1.0 / (1.0 + give * law.xx)
-        xx, xy, yy = kept * law.xx, kept * law.xy, law.yy - give * kept * law.xy * law.xy
-        free_rim = radius * free_speed
-        start_x = kept * law.start_x + xx * free_rim
-        start_y = law.start_y - give * kept * law.xy * law.start_x + xy * free_rim
-        uu, uv, vv = uu + xx, uv + xy, vv + yy
-        ur, vr = ur + (xy * px - xx * py), vr + (yy * px - xy * py)
-        rr += xx * py * py - 2.0 * xy * px * py + yy * px * px
-        bu, bv, br = bu + start_x, bv + start_y, br + (px * start_y - py * start_x)
-        work.free_speed[n], work.mobility[n] = free_speed, mobility
-        work.xx[n], work.xy[n], work.yy[n] = xx, xy, yy
-        work.start_x[n], work.start_y[n] = start_x, start_y
-    return Sums(uu, uv, ur, vv, vr, rr, bu, bv, br)
+    for k in range(0, count, 2):
+        left = _one_wheel(robot, memory, work, k, u, v, r, commands[row * count + k], dt)
+        right = _one_wheel(robot, memory, work, k + 1, u, v, r, commands[row * count + k + 1], dt)
+        sums = _plus(sums, _plus(left, right))
+    return sums
 
 
 @part
@@ -160,17 +194,25 @@ def _solve(a):
 
 
 @part
+def _transmit(robot, work, n, u, v, r):
+    """Force and wheel speed of one wheel that belong to the body's new velocity."""
+    px, py = _arm(robot, n)
+    ground_x, ground_y = u - r * py, v + r * px
+    force_x = work.start_x[n] - work.xx[n] * ground_x - work.xy[n] * ground_y
+    force_y = work.start_y[n] - work.xy[n] * ground_x - work.yy[n] * ground_y
+    work.force_x[n], work.force_y[n] = force_x, force_y
+    work.new_speed[n] = work.free_speed[n] - work.mobility[n] * robot.wheels.radius[n] * force_x
+    return force_x, force_y
+
+
+@part
 def _share_out(robot, work, u, v, r):
-    """Forces and wheel speeds that belong to the body's new velocity; returns the sums of the forces."""
+    """The same for all wheels; returns the sums of the forces."""
     sum_x = sum_y = 0.0
-    for n in range(len(work.speed)):
-        px, py = robot.wheels.x[n] - robot.body.com_x, robot.wheels.y[n] - robot.body.com_y
-        ground_x, ground_y = u - r * py, v + r * px
-        force_x = work.start_x[n] - work.xx[n] * ground_x - work.xy[n] * ground_y
-        force_y = work.start_y[n] - work.xy[n] * ground_x - work.yy[n] * ground_y
-        work.force_x[n], work.force_y[n] = force_x, force_y
-        work.new_speed[n] = work.free_speed[n] - work.mobility[n] * robot.wheels.radius[n] * force_x
-        sum_x, sum_y = sum_x + force_x, sum_y + force_y
+    for left in range(0, len(work.speed), 2):
+        x1, y1 = _transmit(robot, work, left, u, v, r)
+        x2, y2 = _transmit(robot, work, left + 1, u, v, r)
+        sum_x, sum_y = sum_x + (x1 + x2), sum_y + (y1 + y2)
     return sum_x, sum_y
 
 
@@ -181,11 +223,11 @@ def _commit(robot, memory, work, u, v, r, commands, row, dt):
     for n in range(count):
         torque = robot.wheels.radius[n] * work.force_x[n]
         work.effort[n] = new_effort(
-            robot.powertrain, commands[row * count + n], work.speed[n], work.new_speed[n], work.effort[n], torque, dt
+            robot.powertrain, commands[row * count + n], work.speed[n], work.new_speed[n], work.effort[n], torque
         )
         work.speed[n] = work.new_speed[n]
         work.angle[n] = work.angle[n] + dt * work.speed[n]
-        px, py = robot.wheels.x[n] - robot.body.com_x, robot.wheels.y[n] - robot.body.com_y
+        px, py = _arm(robot, n)
         rim = robot.wheels.radius[n] * work.speed[n]
         remember(robot.law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
 
@@ -210,14 +252,14 @@ def step(robot, memory, work, s, commands, row, dt):
         inertia, zero, zero, inertia, zero, yaw_inertia,
         inertia * u0 + body.mass * gx, inertia * v0 + body.mass * gy, yaw_inertia * s.yaw_rate,
     )  # fmt: skip
-    u, v, r = u0 + dt * (s.fx + gx), v0 + dt * (s.fy + gy), s.yaw_rate + dt * s.yaw_accel
-    sum_x = sum_y = zero
-    for _ in range(PASSES):
-        u, v, r = _solve(_gather(robot, memory, work, free, u, v, r, commands, row, dt))
-        sum_x, sum_y = _share_out(robot, work, u, v, r)
+    sum_x, sum_y, moment = _expect(robot, work)
+    per_mass = 1.0 / body.mass
+    u, v = u0 + dt * (sum_x * per_mass + gx), v0 + dt * (sum_y * per_mass + gy)
+    r = s.yaw_rate + dt * moment / body.yaw_inertia
+    u, v, r = _solve(_gather(robot, memory, work, free, u, v, r, commands, row, dt))
+    sum_x, sum_y = _share_out(robot, work, u, v, r)
     _commit(robot, memory, work, u, v, r, commands, row, dt)
     x, y = s.x + dt * (c * u - n * v), s.y + dt * (n * u + c * v)
-    per_mass = 1.0 / body.mass
     return State(
         x, y, s.heading + dt * r, u, v, r, sum_x * per_mass, sum_y * per_mass, (r - s.yaw_rate) / dt,
     )  # fmt: skip
@@ -235,6 +277,8 @@ def _begin(robot, memory, work):
     gx, gy, g_into = gravity_in_body(robot.ground, memory, x, y, c, s)
     reach = body.com_height / g_into
     wheel_loads(robot.wheels, body.mass * g_into, body.com_x + reach * gx, body.com_y + reach * gy, work.load)
+    for n in range(len(work.speed)):
+        work.force_x[n], work.force_y[n] = -work.load[n] * gx / g_into, -work.load[n] * gy / g_into
     return State(
         x, y, start.heading + zero, start.u - start.yaw_rate * body.com_y, start.v + start.yaw_rate * body.com_x,
         start.yaw_rate + zero, -gx, -gy, zero,
@@ -283,7 +327,12 @@ def _drive(runs, i, hold, every, dt, out, status):
     count = len(arrays.wheels.x)
     work_arrays = _work(count, like)
     memory_arrays = Memory(zeros(count * memory_size(arrays.law), like), zeros(cell_count(arrays.ground), like))
-    robot, work, memory = raw(arrays), raw(work_arrays), raw(memory_arrays)
+    robot = raw(
+        SkidSteerRuns(
+            arrays.body, arrays.wheels, prepared(arrays.powertrain, dt), arrays.law, arrays.ground, arrays.start, arrays.commands
+        )
+    )
+    work, memory = raw(work_arrays), raw(memory_arrays)
     commands = robot.commands.array
     s = _begin(robot, memory, work)
     _record(robot, work, s, i, out[:, 0])

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
@@ -104,7 +103,6 @@ def second(array):
     return value
 
 
-@pytest.mark.xfail(reason="raw ignores strides: cells of array[::2] read array[1]", raises=AssertionError)
 def test_a_strided_array_is_refused_or_read_right():
     """By definition: of every second one of 0, 10, 20, 30, entry 1 is 20. Silence with another number is wrong."""
     try:

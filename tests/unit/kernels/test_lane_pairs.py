@@ -60,7 +60,6 @@ def test_atan2_knows_all_quadrants_and_axes(pairs):
     np.testing.assert_allclose(got[:, 7], [math.hypot(y, x) for y, x in cases], rtol=RELATIVE)
 
 
-@pytest.mark.xfail(reason="y / -0.0 has the sign of -y and -0.0 < 0.0 is false: the angle comes out turned by pi")
 def test_atan2_of_a_negative_zero_is_a_quarter_turn(pairs):
     """Source: C99 annex F: atan2(y, ±0) is pi/2 with the sign of y."""
     assert pairs(np.array([[1.0, 1.0, 1.0, 1.0, -0.0]]))[0, 6] == pytest.approx(pi / 2)

@@ -1,0 +1,285 @@
+"""Measure what the README promises: `python benchmarks/run.py [--write-readme]`. Ends with 1 if something is missed.
+
+The machine may be busy with other things: what is compared is measured in turns, and the fastest of all rounds counts.
+"""
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from drives import HOLD, STEP_S, Drive, p3at, rover
+from slipfit.kernels import run_chunks
+
+HERE = Path(__file__).parent
+COMPILER = ("g++", "-std=c++17", "-O3", "-march=native")
+ROUNDS = 7
+SAME = 1e-9
+MARKERS = ("<!-- figures: written by run.py --write-readme -->", "<!-- end of figures -->")
+
+
+class Figure(NamedTuple):
+    """One line of the table."""
+
+    name: str
+    asked: str
+    measured: str
+    is_met: bool
+
+
+def _at_most(name: str, value: float, limit: float, digits: int = 2) -> Figure:
+    return Figure(name, f"<= {limit:g}", f"{value:.{digits}f}", value <= limit)
+
+
+def _at_least(name: str, value: float, limit: float, digits: int = 2) -> Figure:
+    return Figure(name, f">= {limit:,g}", f"{value:,.{digits}f}", value >= limit)
+
+
+@contextlib.contextmanager
+def _one_core() -> Iterator[None]:
+    """Keep this process, and those it starts, on one core."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def _cpu_s(work: Callable[[], None], repetitions: int = 1) -> float:
+    """CPU seconds of one call in this thread."""
+    begin_s = time.thread_time()
+    for _ in range(repetitions):
+        work()
+    return (time.thread_time() - begin_s) / repetitions
+
+
+def _fastest(**timers: Callable[[], float]) -> dict[str, float]:
+    """The fastest of all rounds of each timer; a round calls each once."""
+    rounds = [{name: timer() for name, timer in timers.items()} for _ in range(ROUNDS)]
+    return {name: min(entry[name] for entry in rounds) for name in timers}
+
+
+# --- against C++ ----------------------------------------------------------------------------------------------------------
+
+
+class Yardstick:
+    """rover.cpp, compiled, with the parameters and commands of some drives in files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        subprocess.run([*COMPILER, str(HERE / "rover.cpp"), "-o", str(folder / "rover")], check=True)
+
+    def seconds_per_run(self, drive: Drive, repetitions: int) -> float:
+        parameters, commands = self._folder / "parameters", self._folder / "commands"
+        drive.parameters().tofile(parameters)
+        drive.runs.commands.array.tofile(commands)
+        numbers = (str(value) for value in (drive.steps, HOLD, STEP_S, repetitions))
+        call = [str(self._folder / "rover"), str(parameters), str(commands), str(self._folder / "ends"), *numbers]
+        return float(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+
+    def ends(self, drive: Drive) -> np.ndarray:
+        self.seconds_per_run(drive, 1)
+        return np.fromfile(self._folder / "ends").reshape(drive.n, -1)
+
+
+def _largest_difference(drive: Drive, yardstick: Yardstick) -> float:
+    """Between our end states and those of C++, each relative to 1 or to its size if that is larger."""
+    wanted = yardstick.ends(drive)
+    return float(np.max(np.abs(drive.ends - wanted) / np.maximum(1.0, np.abs(wanted))))
+
+
+def against_cpp() -> list[Figure]:
+    single, batch = rover(1, seconds=5.0), rover(1000, seconds=1.0)
+    with tempfile.TemporaryDirectory() as folder:
+        yardstick = Yardstick(Path(folder))
+        single.one_by_one()
+        batch.in_lanes()
+        differences = (_largest_difference(single, yardstick), _largest_difference(batch, yardstick))
+        best = _fastest(
+            cpp=lambda: yardstick.seconds_per_run(single, 20),
+            single=lambda: _cpu_s(single.one_by_one, 20),
+            cpp_batch=lambda: yardstick.seconds_per_run(batch, 1),
+            lanes=lambda: _cpu_s(batch.in_lanes) / batch.n,
+        )
+    assert max(differences) <= SAME, f"end states differ from C++ by {differences}"
+    per_step_ns = {name: 1e9 * best[name] / (batch if name in ("lanes", "cpp_batch") else single).steps for name in best}
+    return [
+        Figure("rover, end states against C++", f"<= {SAME:g}", f"{max(differences):.1e}", max(differences) <= SAME),
+        _at_most("rover, one run: time / C++", best["single"] / best["cpp"], 1.1),
+        _at_most("rover, batch of 1000 in lanes: time of a run / C++", best["lanes"] / best["cpp_batch"], 0.2, 3),
+        *(Figure(f"  ns per step, {name}", "", f"{value:.0f}", True) for name, value in per_step_ns.items()),
+    ]
+
+
+# --- against MuJoCo, and absolutely -----------------------------------------------------------------------------------------
+
+
+def against_mujoco() -> list[Figure]:
+    from mujoco_robot import seconds_per_simulated_second
+
+    seconds = 10.0
+    single, batch = p3at(1, seconds), p3at(512, seconds=1.0)
+    single.one_by_one()
+    batch.in_lanes()
+    best = _fastest(
+        mujoco=lambda: seconds_per_simulated_second(1.0),
+        single=lambda: _cpu_s(single.one_by_one) / seconds,
+        lanes=lambda: _cpu_s(batch.in_lanes) / batch.n,
+    )
+    return [
+        _at_least("P3AT, one run: times faster than MuJoCo", best["mujoco"] / best["single"], 5.0, 1),
+        Figure("  ms per simulated second, MuJoCo", "", f"{1e3 * best['mujoco']:.2f}", True),
+        Figure("  ms per simulated second, one run", "", f"{1e3 * best['single']:.3f}", True),
+        _at_least("P3AT, batch: simulated seconds per second and core", 1.0 / best["lanes"], 10_000.0, 0),
+    ]
+
+
+# --- from the start of a process -------------------------------------------------------------------------------------------
+
+
+def _seconds_to_first_result() -> float:
+    begin_s = time.perf_counter()
+    with subprocess.Popen([sys.executable, str(HERE / "first_result.py")], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        seconds = time.perf_counter() - begin_s
+    if process.returncode or not line:
+        raise RuntimeError("first_result.py failed")
+    return seconds
+
+
+def first_result() -> list[Figure]:
+    _seconds_to_first_result()  # fills the cache
+    return [_at_most("fresh process to first result, warm cache, s", min(_seconds_to_first_result() for _ in range(5)), 1.0)]
+
+
+# --- threads against processes ----------------------------------------------------------------------------------------------
+
+
+class Crowd:
+    """Processes that drive at the same moment."""
+
+    def __init__(self, count: int, n: int, seconds: float) -> None:
+        call = [sys.executable, str(HERE / "worker.py"), str(n), str(seconds)]
+        self._processes = [subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+        for process in self._processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+
+    def wall_s(self) -> float:
+        """From the first one's beginning to the last one's end."""
+        for process in self._processes:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        spans = [tuple(map(float, process.stdout.readline().split())) for process in self._processes if process.stdout]
+        return max(end for _, end in spans) - min(begin for begin, _ in spans)
+
+    def leave(self) -> None:
+        for process in self._processes:
+            process.communicate()
+
+
+def _wall_s(work: Callable[[], None]) -> float:
+    begin_s = time.perf_counter()
+    work()
+    return time.perf_counter() - begin_s
+
+
+def threads_against_processes() -> list[Figure]:
+    each, seconds = 1024, 2.0
+    drive = p3at(2 * each, seconds)
+    drive.in_lanes()
+    crowd = Crowd(2, each, seconds)
+    best = _fastest(processes=crowd.wall_s, threads=lambda: _wall_s(lambda: run_chunks(drive.chunk, drive.n, workers=2)))
+    crowd.leave()
+    return [_at_least("two threads: throughput / two processes", best["processes"] / best["threads"], 0.95)]
+
+
+# --- growth -------------------------------------------------------------------------------------------------------------------
+
+
+def _ns_per_step(drive: Drive, work: Callable[[], None]) -> float:
+    repetitions = max(1, 2048 // drive.n)
+    work()
+    return 1e9 * min(_cpu_s(work, repetitions) for _ in range(ROUNDS)) / (drive.n * drive.steps)
+
+
+def growth() -> list[str]:
+    """Time of a step of one run, against the size of a batch and the number of wheels."""
+    sizes = {n: p3at(n, seconds=0.2) for n in (1, 8, 64, 512, 4096)}
+    robots = {wheels: p3at(512, seconds=0.2, wheels=wheels) for wheels in (4, 6, 8)}
+    lines = ["", "runs in a batch   one by one, ns/step   in lanes, ns/step"]
+    for n, drive in sizes.items():
+        lines.append(f"{n:>15}   {_ns_per_step(drive, drive.one_by_one):>19.0f}   {_ns_per_step(drive, drive.in_lanes):>17.0f}")
+    lines += ["", "         wheels   one by one, ns/step   in lanes, ns/step"]
+    for wheels, drive in robots.items():
+        lines.append(
+            f"{wheels:>15}   {_ns_per_step(drive, drive.one_by_one):>19.0f}   {_ns_per_step(drive, drive.in_lanes):>17.0f}"
+        )
+    return lines
+
+
+# --- the report -----------------------------------------------------------------------------------------------------------------
+
+
+def _machine() -> str:
+    """Generic: the processor, the number of cores, the vector instructions that matter."""
+    info = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
+    entries = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
+    found = {key.strip(): value.strip() for key, value in entries.items()}
+    vectors = [name for name in ("avx2", "avx512f") if name in found.get("flags", "").split()]
+    return f"{found.get('model name', 'unknown processor')}, {os.cpu_count()} cores, {' '.join(vectors) or 'no AVX2'}"
+
+
+def _table(figures: list[Figure]) -> list[str]:
+    width = max(len(figure.name) for figure in figures)
+    rows = [f"{'':{width}}   {'asked':>10}   {'measured':>10}"]
+    for name, asked, measured, is_met in figures:
+        verdict = "" if not asked else "met" if is_met else "MISSED"
+        rows.append(f"{name:{width}}   {asked:>10}   {measured:>10}   {verdict}".rstrip())
+    return rows
+
+
+def _write_readme(lines: list[str]) -> None:
+    path = HERE / "README.md"
+    before, rest = path.read_text(encoding="utf-8").split(MARKERS[0])
+    after = rest.split(MARKERS[1])[1]
+    block = "\n".join([MARKERS[0], "```", *lines, "```", MARKERS[1]])
+    path.write_text(before + block + after, encoding="utf-8")
+
+
+def _need_mujoco() -> None:
+    try:
+        import mujoco  # noqa: F401
+    except ImportError:
+        sys.exit("the benchmarks compare with MuJoCo, which is not installed: pip install 'slipfit[bench]'")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--write-readme", action="store_true", help="refresh the figures in benchmarks/README.md")
+    arguments = parser.parse_args()
+    _need_mujoco()
+    with _one_core():
+        figures = [*against_cpp(), *against_mujoco()]
+    figures += [*first_result(), *threads_against_processes()]
+    with _one_core():
+        lines = [_machine(), "", *_table(figures), *growth()]
+    print("\n".join(lines))
+    if arguments.write_readme:
+        _write_readme(lines)
+    return 0 if all(figure.is_met for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

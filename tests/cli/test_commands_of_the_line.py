@@ -1,0 +1,203 @@
+"""Help, JSON and exit codes of every command; what simulate and demo write."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer.main
+import yaml
+
+from slipfit.cli import app
+from slipfit.library import Robot, find_robot, ground_names, robot_names
+from slipfit.simulate import Trajectory, run
+
+SHORT = """\
+schema: slipfit/scenario/1
+commands: [{for_s: 0.1, v_mps: 0.2}]
+sensors: {imu: {rate_hz: 100}, pose: {rate_hz: 20}}
+"""
+
+
+def commands(group, path=()):
+    """Every command that does something, as the words that call it; groups that do something on their own too."""
+    for name, command in group.commands.items():
+        if below := getattr(command, "commands", None):
+            yield (*path, name), command
+            yield from commands(command, (*path, name)) if below else ()
+        else:
+            yield (*path, name), command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+#: What each needs in order to run.
+ARGUMENTS = {
+    ("robots", "show"): ["p3at"],
+    ("grounds", "show"): ["gravel"],
+    ("schema",): ["robot"],
+    ("simulate",): ["p3at", "--scenario", "short.yaml"],
+}
+
+
+@pytest.fixture(autouse=True)
+def short_scenario(tmp_path):
+    (tmp_path / "short.yaml").write_text(SHORT)
+
+
+def test_the_commands_of_the_journey_are_there():
+    assert {("demo",), ("simulate",), ("robots",), ("robots", "show"), ("grounds",), ("laws",), ("schema",)} <= COMMANDS.keys()
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+class TestEveryCommand:
+    def test_it_prints_one_json_document_and_nothing_else(self, slipfit, words):
+        result = slipfit(*words, *ARGUMENTS.get(words, []), "--json")
+        assert (result.code, result.err) == (0, "")
+        document = json.loads(result.out, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+        assert isinstance(document, dict)
+
+    def test_it_prints_text_for_people(self, slipfit, words):
+        result = slipfit(*words, *ARGUMENTS.get(words, []))
+        assert (result.code, result.err) == (0, "")
+        assert result.out.strip()
+
+    @pytest.mark.parametrize("flag", ["--help", "-h"])
+    def test_it_explains_itself(self, slipfit, words, flag):
+        result = slipfit(*words, flag)
+        assert (result.code, result.err) == (0, "")
+        assert "Usage: slipfit " + " ".join(words) in re.sub(r"\s+", " ", result.out)
+        assert "--json" in result.out
+
+
+def test_help_of_all_commands_loads_nothing_heavy():
+    """`import numba` alone takes longer than a user wants to wait for --help."""
+    script = f"""
+import sys
+from slipfit.cli import main
+for words in {[(), *COMMANDS]!r}:
+    sys.argv = ["slipfit", *words, "--help"]
+    try:
+        main()
+    except SystemExit as stop:
+        assert not stop.code
+heavy = {{"numba", "numpy", "scipy", "matplotlib", "duckdb", "yaml"}} & sys.modules.keys()
+sys.exit(", ".join(sorted(heavy)) or 0)
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_version_is_printed(slipfit):
+    assert slipfit("--version").out == "slipfit 0.1.0\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("simulate",), ("nonsense",), ("robots", "--nonsense"), ("simulate", "p3at", "--slope-deg", "x")]
+)
+def test_a_wrong_call_exits_with_2(slipfit, arguments):
+    result = slipfit(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert "Traceback" not in result.err
+
+
+def test_the_catalogue_lists_everything(slipfit):
+    assert [robot["name"] for robot in json.loads(slipfit("robots", "--json").out)["robots"]] == robot_names()
+    assert [ground["name"] for ground in json.loads(slipfit("grounds", "--json").out)["grounds"]] == ground_names()
+    for name in robot_names():
+        assert re.search(rf"(?m)^{name} ", slipfit("robots").out)
+
+
+def test_a_robot_is_shown_with_its_sources(slipfit):
+    """SPEC 6: the P3AT has 20 kg; its numbers come from the Gazebo model library."""
+    document = json.loads(slipfit("robots", "show", "p3at", "--json").out)
+    assert (document["mass_kg"]["value"], document["mass_kg"]["source"]) == (20.0, "GazeboP3AT")
+    assert "Gazebo model library" in document["sources"]["GazeboP3AT"]
+    assert "Gazebo model library" in slipfit("robots", "show", "p3at").out
+
+
+@pytest.mark.parametrize("name", robot_names())
+def test_a_robot_shown_as_yaml_is_a_file_to_start_from(slipfit, name):
+    Path("mine.yaml").write_text(slipfit("robots", "show", name, "--yaml").out)
+    assert Robot.load("mine.yaml") == find_robot(name)
+    assert slipfit("robots", "show", "mine.yaml").code == 0
+
+
+def test_a_ground_shown_as_yaml_is_a_file_to_start_from(slipfit):
+    text = slipfit("grounds", "show", "gravel", "--yaml").out
+    assert yaml.safe_load(text)["parameters"]["mu_long"]["value"] == 0.60
+    Path("mine.yaml").write_text(text)
+    assert slipfit("simulate", "p3at", "--scenario", "short.yaml", "--ground", "mine.yaml").code == 0
+
+
+def test_a_schema_is_printed_as_it_is_kept(slipfit):
+    assert json.loads(slipfit("schema", "scenario").out)["title"] == "slipfit/scenario/1"
+
+
+# --- simulate and demo -----------------------------------------------------------------------------------------------
+
+
+def test_simulate_writes_what_it_is_told_and_says_so(slipfit):
+    flags = ["-o", "drive.csv", "--readings", "said", "--plot", "drive.png"]
+    result = slipfit("simulate", "p3at", "--scenario", "short.yaml", *flags, "--json")
+    document = json.loads(result.out)
+    assert document["written"] == ["drive.csv", "said/imu.csv", "said/pose.csv", "drive.png"]
+    assert sorted(map(str, Path.cwd().rglob("*.*"))) == sorted(str(Path.cwd() / f) for f in ["short.yaml", *document["written"]])
+    drive = Trajectory.load("drive.csv")
+    assert document["end"]["x_m"] == drive.x_m[-1]
+    assert document["duration_s"] == pytest.approx(0.1)
+    assert document["readings"]["imu"] == {"samples": 11, "rate_hz": pytest.approx(100.0)}
+    assert "wrote drive.tum" in slipfit("simulate", "p3at", "--scenario", "short.yaml", "-o", "drive.tum").out
+
+
+def test_existing_files_are_overwritten_with_force(slipfit):
+    for _ in range(2):
+        result = slipfit(
+            "simulate", "p3at", "--scenario", "short.yaml", "-o", "a.csv", "--plot", "a.svg", "--readings", "a", "--force"
+        )
+        assert result.code == 0
+    assert sorted(path.name for path in Path.cwd().iterdir()) == ["a", "a.csv", "a.svg", "short.yaml"]
+
+
+def test_a_slope_on_the_command_line_is_in_degrees(slipfit):
+    """At rest nose-up on 20°: each axle carries m g (cos 20° ∓ sin 20° h / (L / 2)) / 2, P3AT h = 0.152 m, L = 0.25 m."""
+    Path("rest.yaml").write_text("schema: slipfit/scenario/1\ncommands: [{for_s: 0.1, v_mps: 0.0}]\n")
+    slipfit("simulate", "p3at", "--scenario", "rest.yaml", "--slope-deg", "20", "-o", "rest.parquet")
+    half = 20.0 * 9.81 / 4
+    c, s = np.cos(np.radians(20)), np.sin(np.radians(20))
+    expected = [half * (c - s * 0.152 / 0.125)] * 2 + [half * (c + s * 0.152 / 0.125)] * 2
+    assert Trajectory.load("rest.parquet").load_n[-1] == pytest.approx(expected, rel=1e-3)
+
+
+def test_uphill_to_the_left_loads_the_right_wheels(slipfit):
+    Path("rest.yaml").write_text("schema: slipfit/scenario/1\ncommands: [{for_s: 0.1, v_mps: 0.0}]\n")
+    slipfit("simulate", "p3at", "--scenario", "rest.yaml", "--slope-deg", "10", "--uphill-deg", "90", "-o", "rest.parquet")
+    left, right, *_ = Trajectory.load("rest.parquet").load_n[-1]
+    assert left < right
+
+
+def test_a_run_that_diverges_exits_with_1(slipfit, monkeypatch):
+    """The answer is "no": exit 1, and JSON has null where a number is not finite."""
+    alone = run._run
+    monkeypatch.setattr(run, "_run", lambda robot, drive, ground, _, *rest: alone(robot, drive, ground, {"mass_kg": [np.nan]}, *rest))
+    result = slipfit("simulate", "p3at", "--scenario", "short.yaml", "--json")
+    assert result.code == 1
+    assert json.loads(result.out)["status"] == "diverged"
+    assert json.loads(result.out)["end"]["x_m"] is None
+
+
+def test_the_demo_needs_no_file_and_names_what_it_wrote(slipfit):
+    document = json.loads(slipfit("demo", "--json").out)
+    assert [Path(path).name for path in document["written"]] == ["slip.png", "slip_on_the_floor.csv", "slip_on_a_side_slope.csv"]
+    assert all(Path(path).stat().st_size > 0 for path in document["written"])
+    assert slipfit("demo", "--force").code == 0
+
+
+def test_laws_are_drawn(slipfit):
+    document = json.loads(slipfit("laws", "--plot", "laws.svg", "--json").out)
+    assert document["picture"] == "laws.svg"
+    assert Path("laws.svg").read_text().startswith("<?xml")

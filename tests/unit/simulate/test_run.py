@@ -1,0 +1,134 @@
+"""One drive or many: the same bits, whoever runs beside it."""
+
+import numpy as np
+import pytest
+
+from slipfit.errors import ParameterError, SimulationError
+from slipfit.library import find_ground, find_robot
+from slipfit.simulate import RunStatus, Scenario, simulate, simulate_many
+
+TURN = Scenario(commands=[{"for_s": 0.2, "v_mps": 0.5, "yaw_rate_radps": 1.0}])
+MASSES = np.linspace(15.0, 40.0, 20)
+
+
+def straight(**changes):
+    return Scenario(commands=[{"for_s": 0.1, "v_mps": 0.2}], **changes)
+
+
+@pytest.fixture(scope="module")
+def twenty():
+    return simulate_many("p3at", TURN, {"mass_kg": MASSES}, workers=1)
+
+
+@pytest.mark.parametrize("i", [0, 7, 8, 19])
+def test_a_run_gives_the_same_bits_alone_as_in_a_batch(twenty, i):
+    alone = simulate_many("p3at", TURN, {"mass_kg": [MASSES[i]]})
+    assert alone.records[0].tobytes() == twenty.records[i].tobytes()
+
+
+def test_the_library_mass_in_a_batch_is_the_robot_itself():
+    batch = simulate_many("p3at", TURN, {"mass_kg": [10.0, 20.0]})
+    single = simulate("p3at", TURN)
+    for name, column in single.columns().items():
+        assert batch.run(1).columns()[name].tobytes() == column.tobytes(), name
+
+
+@pytest.mark.parametrize("workers", [2, 3, 7, None])
+def test_results_do_not_depend_on_the_number_of_workers(twenty, workers):
+    assert simulate_many("p3at", TURN, {"mass_kg": MASSES}, workers=workers).records.tobytes() == twenty.records.tobytes()
+
+
+def test_results_do_not_depend_on_the_order(twenty):
+    backwards = simulate_many("p3at", TURN, {"mass_kg": MASSES[::-1]})
+    assert backwards.records[::-1].tobytes() == twenty.records.tobytes()
+
+
+def test_a_run_that_diverges_gets_a_status_and_the_others_go_on(twenty):
+    masses = MASSES.copy()
+    masses[[3, 11]] = np.nan
+    batch = simulate_many("p3at", TURN, {"mass_kg": masses})
+    assert [i for i, status in enumerate(batch.status) if status is RunStatus.DIVERGED] == [3, 11]
+    assert (~batch.is_finished).nonzero()[0].tolist() == [3, 11]
+    assert batch.run(3).status is RunStatus.DIVERGED
+    for i in batch.is_finished.nonzero()[0]:
+        assert batch.records[i].tobytes() == twenty.records[i].tobytes()
+    assert "18 finished" in batch.summary()
+    assert "2 runs: The numbers stopped being finite" in batch.summary()
+
+
+def test_ends_only_records_start_and_end(twenty):
+    ends = simulate_many("p3at", TURN, {"mass_kg": MASSES}, ends_only=True)
+    assert ends.records.shape[1] == 2
+    assert ends.time_s.tolist() == [0.0, pytest.approx(0.2)]
+    assert ends.end_pose.tobytes() == np.ascontiguousarray(twenty.end_pose).tobytes()
+
+
+@pytest.mark.parametrize(("record_s", "times"), [(0.05, [0.0, 0.05, 0.1]), (0.1, [0.0, 0.1]), (60.0, [0.0, 0.1])])
+def test_records_come_at_their_interval_and_a_long_one_does_not_prolong_the_drive(record_s, times):
+    assert simulate("p3at", straight(record_s=record_s)).time_s.tolist() == pytest.approx(times)
+
+
+def test_fewer_records_are_the_same_drive():
+    fine, coarse = simulate("p3at", straight(record_s=0.001)), simulate("p3at", straight(record_s=0.02))
+    assert coarse.x_m.tobytes() == np.ascontiguousarray(fine.x_m[::20]).tobytes()
+
+
+def test_a_drive_starts_where_and_as_it_is_told():
+    start = {"x_m": 1.0, "y_m": -2.0, "heading_rad": 0.5, "v_mps": 0.2}
+    drive = simulate("p3at", straight(start=start))
+    assert (drive.x_m[0], drive.y_m[0], drive.heading_rad[0], drive.vx_mps[0]) == (1.0, -2.0, 0.5, 0.2)
+    assert drive.wheel_speed_radps[0] == pytest.approx(np.full(4, 0.2 / 0.11))
+
+
+def test_robots_scenarios_and_grounds_may_be_records_names_or_files(tmp_path):
+    find_robot("p3at").save(tmp_path / "robot.yaml")
+    find_ground("gravel").save(tmp_path / "ground.yaml")
+    straight().save(tmp_path / "scenario.yaml")
+    by_name = simulate("p3at", straight(), ground="gravel")
+    by_file = simulate(tmp_path / "robot.yaml", tmp_path / "scenario.yaml", ground=tmp_path / "ground.yaml")
+    by_record = simulate(find_robot("p3at"), straight(), ground=find_ground("gravel"))
+    assert by_name.x_m.tobytes() == by_file.x_m.tobytes() == by_record.x_m.tobytes()
+    assert by_name.ground == "gravel"
+
+
+def test_an_unknown_surface_is_told_with_its_key():
+    with pytest.raises(ParameterError, match="ground.surface.*'lab_flor'.*did you mean 'lab_floor'"):
+        simulate("p3at", straight(ground={"surface": "lab_flor"}))
+
+
+# --- what may be varied ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["mass_kg", "c_long_per_n", "c_lat", "slope_rad", "start_x_m", "torque_limit_nm", "gravity_mps2"]
+)
+def test_every_number_of_a_run_can_be_varied(name):
+    assert len(simulate_many("p3at", straight(), {name: np.full(3, 0.5)})) == 3
+
+
+@pytest.mark.parametrize(
+    ("vary", "complaint"),
+    [
+        ({"mas_kg": [1.0]}, "no number 'mas_kg' in this run; did you mean 'mass_kg'"),
+        ({"mass_kg": [1.0, 2.0], "slope_rad": [0.0]}, "lengths differ"),
+        ({"mass_kg": [20.0, -1.0]}, "mass_kg = -1 kg lies outside"),
+        ({"mass_kg": 20.0}, r"has shape \(\)"),
+        ({"mass_kg": []}, r"has shape \(0,\)"),
+        ({"mass_kg": [[20.0]]}, r"has shape \(1, 1\)"),
+        ({"mass_kg": ["heavy"]}, "mass_kg is .*; expected one number per run"),
+        ({"mass_kg": [[1.0], [1.0, 2.0]]}, "expected one number per run"),
+        ({"c_long": [-1.0]}, "c_long_per_n = -1 lies outside"),
+        ({"slope_rad": [10.0]}, "if you meant degrees, write 0.174533"),
+        ({"gravity_mps2": [-9.81]}, "gravity_mps2 = -9.81"),
+        ({"centre_of_mass_height_m": [-0.1]}, "centre_of_mass_height_m = -0.1"),
+    ],
+)
+def test_what_cannot_be_varied_is_one_sentence(vary, complaint):
+    with pytest.raises(SimulationError, match=f"vary: .*{complaint}"):
+        simulate_many("p3at", straight(), vary)
+
+
+def test_a_result_that_would_not_fit_into_memory_is_refused():
+    """A million runs of 1001 records with 9 + 6 x 4 columns of 8 bytes: 264 GB."""
+    with pytest.raises(SimulationError, match="264 GB; take a larger record_s"):
+        simulate_many("p3at", Scenario(commands=[{"for_s": 10.0, "v_mps": 0.1}]), {"mass_kg": np.full(1_000_000, 20.0)})

@@ -1,0 +1,23 @@
+"""Fill the kernel cache: `warm_up.py K N` compiles every Nth kernel that the tests run, from the Kth on."""
+
+import sys
+
+from slipfit.contact import LAWS
+from slipfit.library import Ground, find_robot
+from slipfit.simulate import Scenario, simulate
+
+NOTHING = Scenario(commands=[{"for_s": 0.001, "v_mps": 0.0}], record_s=0.001)
+
+JOBS = [("p3at", law) for law in LAWS] + [("lynxmotion_4wd3", "magic_formula")]
+
+
+def ground_with(law: str) -> Ground:
+    """A ground with a law's example constants."""
+    data = {"schema": Ground.kind(), "name": "example", "law": law, "parameters": dict(LAWS[law].example)}
+    return Ground.from_mapping(data, where="example")
+
+
+if __name__ == "__main__":
+    first, every = map(int, sys.argv[1:])
+    for robot, law in JOBS[first::every]:
+        simulate(find_robot(robot), NOTHING, ground=ground_with(law))
