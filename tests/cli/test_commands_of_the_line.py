@@ -182,8 +182,12 @@ def test_uphill_to_the_left_loads_the_right_wheels(slipfit):
 
 def test_a_run_that_diverges_exits_with_1(slipfit, monkeypatch):
     """The answer is "no": exit 1, and JSON has null where a number is not finite."""
-    alone = run._run
-    monkeypatch.setattr(run, "_run", lambda robot, drive, ground, _, *rest: alone(robot, drive, ground, {"mass_kg": [np.nan]}, *rest))
+    as_it_is = run._run
+
+    def without_mass(robot, scenario, ground, vary, *rest):
+        return as_it_is(robot, scenario, ground, {"mass_kg": [np.nan]}, *rest)
+
+    monkeypatch.setattr(run, "_run", without_mass)
     result = slipfit("simulate", "p3at", "--scenario", "short.yaml", "--json")
     assert result.code == 1
     assert json.loads(result.out)["status"] == "diverged"

@@ -14,20 +14,20 @@ from slipfit.simulate import Scenario
 
 LIBRARY = Path(slipfit.__file__).parent / "library"
 FILES = {Robot: "robots/p3at.yaml", Ground: "grounds/rover_tyre.yaml", Scenario: "scenarios/step_and_spin.yaml"}
-MUTANTS = 700  # of each kind of file and each way of spoiling it: 4200 in all
+MUTANTS = 400  # of each kind of file and each way of spoiling it: 2400 in all
 
 #: Values that programs stumble over.
 VALUES = [
-    None, True, False, 0, -1, 1, 10**400, -(10**30), 0.0, -0.0, 1e308, 5e-324, float("nan"), float("inf"), "", " ", "1e-3", "nan",
-    "a\nb", "\u2028", "ß", "x" * 1000, [], [[]], [1, 2], [1] * 50, {}, {"value": 1}, {"value": {}}, {"value": 1, "std": -1}, {1: 2},
-    {None: None}, {"": ""}, {"a[0]": 1, 2: 3},
+    None, True, False, 0, -1, 1, 10**400, -(10**30), 0.0, -0.0, 1e308, 5e-324, float("nan"), float("inf"),
+    "", " ", "1e-3", "nan", "a\nb", "\u2028", "ß", "x" * 1000, [], [[]], [1, 2], [1] * 50,
+    {}, {"value": 1}, {"value": {}}, {"value": 1, "std": -1}, {1: 2}, {None: None}, {"": ""}, {"a[0]": 1, 2: 3},
 ]  # fmt: skip
 
 #: Texts that YAML has a meaning for.
 TOKENS = [
-    "{", "}", "[", "]", ": ", "- ", "? ", "#", "&a ", "*a", "!!bool ", "!!int ", "!!timestamp ", "!!set ", "!!python/object:os.x ", "<<: ",
-    "|\n", ">-\n", "---\n", "...\n", "%YAML 9\n", "\t", "\n", '"', "'", "\\", ".nan", ".inf", "~", "yes", "0x", "1e999", "2020-99-99",
-    "\ufeff", "\u0085", "\x07", "9" * 500,
+    "{", "}", "[", "]", ": ", "- ", "? ", "#", "&a ", "*a", "<<: ", "|\n", ">-\n", "---\n", "...\n", "%YAML 9\n", "\t", "\n",
+    "!!bool ", "!!int ", "!!timestamp ", "!!set ", "!!python/object:os.x ", '"', "'", "\\", ".nan", ".inf", "~", "yes", "0x",
+    "1e999", "2020-99-99", "\ufeff", "\u0085", "\x07", "9" * 500,
 ]  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def spoilt_text(text, draw):
                 "".join(lines[:line] + lines[line + 1 :]),
                 "".join(lines[:line] + lines[line : line + 1] * 2 + lines[line + 1 :]),
                 "".join(draw.sample(lines, len(lines))) if draw.random() < 0.1 else text,
-                "".join(lines[:line] + [" " + lines[line] if lines else ""] + lines[line + 1 :]),
+                "".join([*lines[:line], " ", *lines[line:]]),
             ]
         )
     return text
@@ -84,20 +84,19 @@ def test_a_spoilt_file_gives_a_record_or_one_sentence(model, spoil, tmp_path):
     """What is taken in spite of all is a whole record: it can be written and reads back equal."""
     good = (LIBRARY / FILES[model]).read_text(encoding="utf-8")
     path, again = tmp_path / "mutant.yaml", tmp_path / "again.yaml"
-    refused = 0
+    sentences = []
     for seed in range(MUTANTS):
         text = spoil(good, random.Random(seed))
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         try:
             record = model.load(path)
         except SlipfitError as error:
-            refused += 1
-            assert "mutant.yaml: " in str(error)
-            assert len(str(error)) < 2000
+            sentences.append(str(error))
         else:
             record.save(again, force=True)
             assert model.load(again) == record, f"seed {seed}"
-    assert refused > MUTANTS / 4, "hardly anything was spoilt"
+    assert len(sentences) > MUTANTS / 4, "hardly anything was spoilt"
+    assert all("mutant.yaml: " in sentence and len(sentence) < 2000 for sentence in sentences)
 
 
 @pytest.mark.slow

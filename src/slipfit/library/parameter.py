@@ -135,11 +135,11 @@ def _split(given: Any, name: str) -> tuple[Any, dict[str, Any]]:
         raise ValueError(f"{name} has an unknown entry '{unknown[0]}'; expected value, std, source or note")
     if "value" not in given:
         raise ValueError(f"{name} has no value; write a number, or {{value: ..., std: ..., source: ...}}")
-    rest = {key: entry for key, entry in given.items() if key != "value"}
+    rest = {key: entry for key, entry in given.items() if key != "value" and entry not in (None, "")}
     for key in ("source", "note"):
         if key in rest and not isinstance(rest[key], str):
             raise ValueError(f"{key} of {name} is {shown(rest[key])}; expected text")
-    if rest.get("std") is not None:
+    if "std" in rest:
         rest["std"] = as_float(rest["std"], f"the std of {name}")
     return given["value"], rest
 

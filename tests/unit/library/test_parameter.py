@@ -40,6 +40,10 @@ def test_a_plain_number_is_an_assumed_value_and_a_record_says_more():
     assert Between(0.0, 100.0).named("mass_kg", given) == Parameter("mass_kg", 20.0, "scale", 0.2, "with battery", 0.0, 100.0)
 
 
+def test_what_a_record_leaves_empty_is_not_given():
+    assert Between().named("mass_kg", {"value": 20, "source": "", "std": None, "note": ""}) == Parameter("mass_kg", 20.0)
+
+
 def test_a_record_goes_back_to_the_file_as_it_came():
     given = {"value": 20.0, "std": 0.2, "source": "scale", "note": "with battery"}
     assert Between().named("mass_kg", given).to_file() == given
@@ -69,9 +73,9 @@ def test_text_that_is_a_number_is_understood(given, number):
     assert as_float(given, "step_s") == number
 
 
-@pytest.mark.parametrize("given", [True, False, None, "", "a few", [1.0], {"value": 1}, 10**400])
+@pytest.mark.parametrize("given", [True, False, None, "", "a few", [1.0], {"value": 1}, pytest.param(10**400, id="huge")])
 def test_what_is_no_number_is_refused(given):
-    with pytest.raises(ValueError, match="step_s is .*; expected a number"):
+    with pytest.raises(ValueError, match=r"step_s is .*; expected a number"):
         as_float(given, "step_s")
 
 

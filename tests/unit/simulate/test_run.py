@@ -92,7 +92,7 @@ def test_robots_scenarios_and_grounds_may_be_records_names_or_files(tmp_path):
 
 
 def test_an_unknown_surface_is_told_with_its_key():
-    with pytest.raises(ParameterError, match="ground.surface.*'lab_flor'.*did you mean 'lab_floor'"):
+    with pytest.raises(ParameterError, match=r"ground\.surface.*'lab_flor'.*did you mean 'lab_floor'"):
         simulate("p3at", straight(ground={"surface": "lab_flor"}))
 
 

@@ -176,7 +176,7 @@ def test_a_spin_that_starts_pushes_an_arm_sideways(motion):
 
 
 def test_the_arm_counts_from_the_wheels_centre_not_from_the_centre_of_mass(motion):
-    """Husky's centre of mass is 0.069 m behind: spinning about the wheels' centre it feels +0.069 ω², an IMU above that centre 0."""
+    """Husky's centre of mass is 0.069 m behind. Spinning about the wheels' centre it feels +0.069 ω², an IMU there 0."""
     spin = motion(SECOND, yaw_rate_radps=2.0, fx_mps2=0.069 * 4.0)
     assert accel(read(spin, robot="husky", imu={}))[0, 0] == pytest.approx(0.0, abs=1e-12)
 
