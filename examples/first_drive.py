@@ -1,6 +1,6 @@
 """Drive a Pioneer 3-AT forward and spin it on the spot, and see how much of the commanded turn arrives.
 
-    python examples/first_drive.py OUTPUT_FOLDER
+python examples/first_drive.py OUTPUT_FOLDER
 """
 
 import sys
@@ -27,7 +27,9 @@ def main(folder: Path) -> None:
 
     rim_mps = drive.wheel_speed_radps * robot.wheels.radius_m.value
     odometry_rad = np.trapezoid((rim_mps[:, 1] - rim_mps[:, 0]) / robot.track_m, drive.time_s)
-    print(f"odometry without slip would say {np.degrees(odometry_rad):.1f}°, the robot turned {np.degrees(drive.heading_rad[-1]):.1f}°")
+    print(
+        f"odometry without slip would say {np.degrees(odometry_rad):.1f}°, the robot turned {np.degrees(drive.heading_rad[-1]):.1f}°"
+    )
 
     drive.save(folder / "first_drive.csv", force=True)
     save_figure(draw_drive(drive, robot), folder / "first_drive.png", force=True)

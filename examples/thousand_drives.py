@@ -1,6 +1,6 @@
 """The same drive a thousand times, with constants that are only known to some spread: where does the robot end?
 
-    python examples/thousand_drives.py OUTPUT_FOLDER
+python examples/thousand_drives.py OUTPUT_FOLDER
 """
 
 import sys

@@ -115,6 +115,7 @@ def _document(trajectory: Any, written: list[Path]) -> dict[str, Any]:
             "yaw_rate_radps": float(t.yaw_rate_radps[-1]),
         },
         "largest_grip_used": t.largest_grip_used,
+        "at_effort_limit_s": t.at_effort_limit_s,
         "lifted_wheels": [{"wheel": w, "first_at_s": when} for w, when in t.lifted_wheels.items()],
         "readings": {c.name: {"samples": len(c.stamps_ns), "rate_hz": c.rate_hz} for c in t.readings.channels.values()},
         "written": written,

@@ -17,6 +17,9 @@ from slipfit.library.robot import DcMotor
 from slipfit.simulate.scenario import STEEPEST_RAD, Scenario
 from slipfit.vehicles import loads, powertrain, skid_steer
 
+#: Numbers of a robot's file that do not act on planar motion; to vary them would promise an effect that is not there.
+WITHOUT_EFFECT = ("width_m", "roll_inertia_kgm2", "pitch_inertia_kgm2", "speed_mps", "yaw_rate_radps")
+
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
 
 
@@ -25,7 +28,7 @@ def named_values(robot: Robot, ground: Ground, scenario: Scenario) -> Values:
     com_x, com_y, com_height = robot.centre_of_mass_m.value
     start = {"start_" + name: value for name, value in scenario.start.model_dump().items()}
     return {
-        **{p.name: p.value for p in robot.parameters().values()},
+        **{p.name: p.value for p in robot.parameters().values() if p.name not in WITHOUT_EFFECT},
         "centre_of_mass_x_m": com_x,
         "centre_of_mass_y_m": com_y,
         "centre_of_mass_height_m": com_height,
@@ -40,7 +43,7 @@ def named_values(robot: Robot, ground: Ground, scenario: Scenario) -> Values:
 
 def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground) -> tuple[Values, int]:
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
-    bounds = {p.name: (p.lower_bound, p.upper_bound) for p in robot.parameters().values()}
+    bounds = {p.name: (p.lower_bound, p.upper_bound) for p in robot.parameters().values() if p.name not in WITHOUT_EFFECT}
     bounds |= {p.name: (p.lower, p.upper) for p in LAWS[ground.law].parameters}
     bounds |= {
         "gravity_mps2": (ground.gravity_mps2.lower_bound, ground.gravity_mps2.upper_bound),

@@ -34,6 +34,7 @@ class Batch:
     varied: Mapping[str, np.ndarray]
     robot: str
     ground: str
+    effort_limit: np.ndarray  # (runs,)
 
     def __len__(self) -> int:
         return len(self.status)
@@ -54,7 +55,8 @@ class Batch:
         wheels = np.split(record[:, _BODY:], len(skid_steer.WHEEL_COLUMNS), axis=1)
         columns: dict[str, Any] = dict(zip(BODY_FIELDS, (self.time_s, *record[:, :_BODY].T), strict=True))
         columns |= dict(zip(WHEEL_FIELDS, wheels, strict=True))
-        return Trajectory(**columns, robot=self.robot, ground=self.ground, status=self.status[i])
+        limit = float(self.effort_limit[i])
+        return Trajectory(**columns, robot=self.robot, ground=self.ground, status=self.status[i], effort_limit=limit)
 
     def summary(self) -> str:
         """A few lines for people."""
@@ -139,6 +141,8 @@ def _run(
     every: int,
     workers: int | None = None,
 ) -> Batch:
+    if workers is not None and workers < 1:
+        raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
     values, n = varied(named_values(robot, ground, scenario), vary, robot, ground)
     records = len(table) // every + 1
     columns = _BODY + len(skid_steer.WHEEL_COLUMNS) * table.shape[1]
@@ -161,6 +165,7 @@ def _run(
         varied={name: np.asarray(entry) for name, entry in vary.items()},
         robot=robot.name,
         ground=ground.name,
+        effort_limit=np.broadcast_to(np.asarray(values.get("torque_limit_nm", np.inf), dtype=float), n),
     )
 
 

@@ -1,7 +1,7 @@
 """A scenario as its file describes it: where the robot stands, what it is told, and what watches it."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
@@ -45,8 +45,8 @@ Pair = tuple[Number, Number]
 #: A ramp lasts this long unless the command says otherwise, or is shorter.
 RAMP_S = 1.0
 
-#: The largest run that one scenario may ask for, in steps: a day at 1 ms.
-MOST_STEPS = 100_000_000
+#: The largest run that one scenario may ask for, in steps: five hours at 1 ms.
+MOST_STEPS = 20_000_000
 
 
 class GroundPlace(FileModel):
@@ -169,6 +169,16 @@ class Scenario(NamedFile):
         if self.duration_s / self.step_s > MOST_STEPS:
             raise ValueError(f"the commands last {self.duration_s:g} s, more than {MOST_STEPS:,} steps of {self.step_s:g} s")
         return self
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a file; a surface that is a file is looked for beside it."""
+        scenario = super().load(path)
+        surface = scenario.ground.surface
+        if surface.endswith((".yaml", ".yml")):
+            place = scenario.ground.model_copy(update={"surface": str(Path(path).parent / surface)})
+            return scenario.model_copy(update={"ground": place})
+        return scenario
 
     @property
     def duration_s(self) -> float:

@@ -56,6 +56,7 @@ class Trajectory:
     robot: str = ""
     ground: str = ""
     status: RunStatus = RunStatus.FINISHED
+    effort_limit: float = float("inf")  # N m of a speed loop; motors are limited by their voltage
     readings: DriveLog = field(default_factory=DriveLog)
 
     @property
@@ -68,6 +69,12 @@ class Trajectory:
         """Wheels that left the ground, with the time they first did."""
         lifted = self.load_n <= 0.0
         return {w: float(self.time_s[np.argmax(lifted[:, w])]) for w in range(lifted.shape[1]) if lifted[:, w].any()}
+
+    @property
+    def at_effort_limit_s(self) -> float:
+        """How long some wheel gave all it had: then the robot did not follow its commands."""
+        at_limit = (np.abs(self.effort) >= self.effort_limit * (1.0 - 1e-9)).any(axis=1)
+        return float(at_limit[1:] @ np.diff(self.time_s))
 
     def summary(self) -> str:
         """A few lines for people."""
@@ -83,6 +90,11 @@ class Trajectory:
         lifted = ", ".join(f"wheel {w} at {t:.2f} s" for w, t in self.lifted_wheels.items())
         stayed = "all on the ground throughout" if np.isfinite(self.load_n).all() else "unknown"
         rows.append(f"  wheels   left the ground: {lifted}" if lifted else f"  wheels   {stayed}")
+        if self.at_effort_limit_s > 0.0:
+            rows.append(
+                f"  drive    at its torque limit of {self.effort_limit:g} N m for {self.at_effort_limit_s:.3g} s of "
+                f"{self.time_s[-1]:.3g} s: commands were not followed then"
+            )
         if self.status is not RunStatus.FINISHED:
             rows.append(f"  status   {self.status.value}")
         return "\n".join(rows)
@@ -116,7 +128,13 @@ class Trajectory:
     def _write_parquet(self, path: Path) -> None:
         import slipfit
 
-        about = {"slipfit": slipfit.__version__, "robot": self.robot, "ground": self.ground, "status": self.status.name}
+        about = {
+            "slipfit": slipfit.__version__,
+            "robot": self.robot,
+            "ground": self.ground,
+            "status": self.status.name,
+            "effort_limit": repr(self.effort_limit),
+        }
         pairs = ", ".join(f"{key}: '{_quoted(value)}'" for key, value in about.items())
         self._copy(path, f"FORMAT parquet, KV_METADATA {{{pairs}}}")
 
@@ -177,7 +195,14 @@ class Trajectory:
         }
         is_finite = all(np.isfinite(body[name]).all() for name in ("x_m", "y_m", "heading_rad"))
         status = RunStatus[about.get("status", (RunStatus.FINISHED if is_finite else RunStatus.DIVERGED).name)]
-        return cls(**body, **per_wheel, robot=about.get("robot", ""), ground=about.get("ground", ""), status=status)
+        return cls(
+            **body,
+            **per_wheel,
+            robot=about.get("robot", ""),
+            ground=about.get("ground", ""),
+            status=status,
+            effort_limit=float(about.get("effort_limit", "inf")),
+        )
 
 
 def _floats(column: Iterable[float]) -> np.ndarray:
