@@ -18,7 +18,7 @@
 #include <fstream>
 #include <vector>
 
-constexpr int W = 4, PASSES = 2;
+constexpr int W = 4;
 constexpr double SPEED_FLOOR = 0.02, STICK_SPEED = 1e-6, SMALLEST_SLIP = 1e-9, NO_FORCE = 1e-30;
 
 struct Parameters {  // in the order of the leaves of SkidSteerRuns
@@ -128,30 +128,28 @@ class Rover {
             free_rim[n] = p.radius[n] * free_speed[n];
         }
 
-        for (int pass = 0; pass < PASSES; ++pass) {
-            double secant[W], xx[W], yy[W];
-            secants(s, free_rim, u, v, r, secant);
-            double uu = inertia, vv = inertia, ur = 0.0, vr = 0.0, rr = yaw_inertia, bu = bu0, br = br0;
-            for (int n = 0; n < W; ++n) {
-                xx[n] = secant[n] / (1.0 + give[n] * secant[n]);
-                yy[n] = p.lateral_ratio * secant[n];
-            }
-            for (int n = 0; n < W; ++n) {
-                const double start_x = xx[n] * free_rim[n];
-                uu += xx[n], vv += yy[n], ur -= xx[n] * py[n], vr += yy[n] * px[n];
-                rr += xx[n] * py[n] * py[n] + yy[n] * px[n] * px[n];
-                bu += start_x, br -= py[n] * start_x;
-            }
-            const double per_uu = 1.0 / uu, per_vv = 1.0 / vv, l_ru = ur * per_uu, l_rv = vr * per_vv;
-            r = (br - l_ru * bu - l_rv * bv) / (rr - l_ru * ur - l_rv * vr);
-            v = bv * per_vv - l_rv * r;
-            u = bu * per_uu - l_ru * r;
-            sum_x = sum_y = 0.0;
-            for (int n = 0; n < W; ++n) {
-                s.force_x[n] = xx[n] * (free_rim[n] - u + r * py[n]);
-                s.force_y[n] = -yy[n] * (v + r * px[n]);
-                sum_x += s.force_x[n], sum_y += s.force_y[n];
-            }
+        double secant[W], xx[W], yy[W];
+        secants(s, free_rim, u, v, r, secant);
+        double uu = inertia, vv = inertia, ur = 0.0, vr = 0.0, rr = yaw_inertia, bu = bu0, br = br0;
+        for (int n = 0; n < W; ++n) {
+            xx[n] = secant[n] / (1.0 + give[n] * secant[n]);
+            yy[n] = p.lateral_ratio * secant[n];
+        }
+        for (int n = 0; n < W; ++n) {
+            const double start_x = xx[n] * free_rim[n];
+            uu += xx[n], vv += yy[n], ur -= xx[n] * py[n], vr += yy[n] * px[n];
+            rr += xx[n] * py[n] * py[n] + yy[n] * px[n] * px[n];
+            bu += start_x, br -= py[n] * start_x;
+        }
+        const double per_uu = 1.0 / uu, per_vv = 1.0 / vv, l_ru = ur * per_uu, l_rv = vr * per_vv;
+        r = (br - l_ru * bu - l_rv * bv) / (rr - l_ru * ur - l_rv * vr);
+        v = bv * per_vv - l_rv * r;
+        u = bu * per_uu - l_ru * r;
+        sum_x = sum_y = 0.0;
+        for (int n = 0; n < W; ++n) {
+            s.force_x[n] = xx[n] * (free_rim[n] - u + r * py[n]);
+            s.force_y[n] = -yy[n] * (v + r * px[n]);
+            sum_x += s.force_x[n], sum_y += s.force_y[n];
         }
 
         for (int n = 0; n < W; ++n) {

@@ -27,9 +27,8 @@ def main(folder: Path) -> None:
 
     rim_mps = drive.wheel_speed_radps * robot.wheels.radius_m.value
     odometry_rad = np.trapezoid((rim_mps[:, 1] - rim_mps[:, 0]) / robot.track_m, drive.time_s)
-    print(
-        f"odometry without slip would say {np.degrees(odometry_rad):.1f}°, the robot turned {np.degrees(drive.heading_rad[-1]):.1f}°"
-    )
+    told, turned = np.degrees([odometry_rad, drive.heading_rad[-1]])
+    print(f"odometry without slip would say {told:.1f}°, the robot turned {turned:.1f}°")
 
     drive.save(folder / "first_drive.csv", force=True)
     save_figure(draw_drive(drive, robot), folder / "first_drive.png", force=True)

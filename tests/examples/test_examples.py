@@ -1,4 +1,4 @@
-"""What README, docs and examples show runs, and names what is there: scripts, Python blocks, commands with their output, links, keys."""
+"""README, docs and examples do what they show, and name what is there: scripts, blocks, commands, links, keys."""
 
 import re
 import shlex
@@ -128,7 +128,7 @@ def parts(annotation):
 @pytest.mark.parametrize("model", [Robot, Ground, Scenario], ids=lambda model: model.__name__)
 def test_every_key_of_a_file_is_described(model):
     page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
-    described = {entry.split(".")[-1] for entry in re.findall(r"`([\w.]+)`", page)} | {"schema"}
+    described = {key for entry in re.findall(r"`([\w.]+)`", page) for key in entry.split(".")} | {"schema"}
     assert set(keys(model)) <= described
 
 
