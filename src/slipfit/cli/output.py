@@ -3,6 +3,8 @@
 import contextlib
 import json
 import math
+import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,15 +33,21 @@ def _plain(entry: Any) -> Any:
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[None]:
-    """A spinner on standard error while something takes more than a moment; nothing where no one watches."""
+    """Say on standard error what takes more than a second: a spinner on a terminal, one line elsewhere."""
     from rich.console import Console
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
+    if console.is_terminal:
+        with console.status(what):
+            yield
         return
-    with console.status(what):
+    notice = threading.Timer(1.0, lambda: print(f"slipfit: {what}", file=sys.stderr, flush=True))
+    notice.daemon = True
+    notice.start()
+    try:
         yield
+    finally:
+        notice.cancel()
 
 
 def table(rows: Sequence[tuple[str, ...]], header: tuple[str, ...]) -> str:

@@ -37,6 +37,7 @@ class LawInfo:
     build: Callable[[Mapping[str, Any]], Any]  # values by parameter name -> NamedTuple; values may be arrays, one per run
     example: Mapping[str, float]  # a typical set, used by plots and by the battery of tests
     holds_at_rest: bool = True  # False: a load creeps however small it is
+    problem: Callable[[Mapping[str, Any]], str] = lambda values: ""  # a sentence when constants do not go together
 
     def parameter(self, name: str) -> LawParameter | None:
         """The parameter of that name or short name."""

@@ -58,6 +58,17 @@ def curvature(stiffness_b, shape_c, critical_slip):
     return (bs - np.tan(np.pi / (2.0 * shape_c))) / (bs - np.arctan(bs))
 
 
+def _problem(values):
+    """Beyond E = 1 the curve bends down through zero: friction would push."""
+    e = curvature(*(np.asarray(values[name], dtype=float) for name in ("stiffness_b", "shape_c", "critical_slip")))
+    if np.any(e > 1.0):
+        return (
+            f"stiffness_b, shape_c and critical_slip give a curvature E of {np.max(e):.3g}; beyond 1 friction turns negative. "
+            f"Take a smaller critical_slip or shape_c, so that atan(B S_c) <= tan(pi / 2C)"
+        )
+    return ""
+
+
 def _build(values):
     b, c = np.asarray(values["stiffness_b"], dtype=float), np.asarray(values["shape_c"], dtype=float)
     e = curvature(b, c, np.asarray(values["critical_slip"], dtype=float))
@@ -78,5 +89,6 @@ INFO = LawInfo(
         LawParameter("lateral_ratio", "lateral force against longitudinal", lower=0.0, upper=2.0, default=1.0),
     ),
     build=_build,
+    problem=_problem,
     example={"mu": 0.8, "stiffness_b": 10.0, "shape_c": 1.5, "critical_slip": 0.2, "lateral_ratio": 0.9},
 )

@@ -101,4 +101,7 @@ def law_parameters(law: str, given: Mapping[str, Any]) -> dict[str, Parameter]:
     missing = next((p for p in info.parameters if p.is_required and p.name not in found), None)
     if missing:
         raise ValueError(f"parameters.{missing.name} is missing; the law {law} needs it ({missing.about})")
+    problem = info.problem({name: p.value for name, p in found.items()})
+    if problem:
+        raise ValueError(f"parameters: {problem}")
     return found

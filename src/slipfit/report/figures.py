@@ -10,7 +10,7 @@ from slipfit.contact import LAWS, LawInfo, Touch, force, traction
 from slipfit.library import Robot
 from slipfit.library.files import write_through
 from slipfit.simulate.showcase import Showcase
-from slipfit.simulate.trajectory import Trajectory
+from slipfit.simulate.trajectory import Trajectory, wheel_names
 
 #: Colour-blind safe (Okabe and Ito), one meaning each.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
@@ -71,18 +71,6 @@ def draw_drive(trajectory: Trajectory, robot: Robot) -> Figure:
     _tidy(slip, "time [s]", "rim - ground speed [m/s]", "longitudinal slip velocity")
     _tidy(load, "time [s]", "load [N]", "wheel loads")
     return figure
-
-
-def wheel_names(count: int) -> list[str]:
-    """front left, front right, ..., in the order of records."""
-    rows = (
-        ["front", "rear"]
-        if count == 4
-        else ["front", "middle", "rear"]
-        if count == 6
-        else [f"axle {k + 1}" for k in range(count // 2)]
-    )
-    return [f"{row} {side}" for row in rows for side in ("left", "right")]
 
 
 def draw_demo(story: Showcase) -> Figure:

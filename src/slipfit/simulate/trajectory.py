@@ -87,7 +87,8 @@ class Trajectory:
         ]
         share = self.largest_grip_used
         rows.append(f"  grip     {share:.3f} of the load used at most (|F|/N)" if np.isfinite(share) else "  grip     unknown")
-        lifted = ", ".join(f"wheel {w} at {t:.2f} s" for w, t in self.lifted_wheels.items())
+        names = wheel_names(self.load_n.shape[1])
+        lifted = ", ".join(f"{names[w]} at {t:.2f} s" for w, t in self.lifted_wheels.items())
         stayed = "all on the ground throughout" if np.isfinite(self.load_n).all() else "unknown"
         rows.append(f"  wheels   left the ground: {lifted}" if lifted else f"  wheels   {stayed}")
         if self.at_effort_limit_s > 0.0:
@@ -203,6 +204,18 @@ class Trajectory:
             status=status,
             effort_limit=float(about.get("effort_limit", "inf")),
         )
+
+
+def wheel_names(count: int) -> list[str]:
+    """front left, front right, ..., in the order of records."""
+    rows = (
+        ["front", "rear"]
+        if count == 4
+        else ["front", "middle", "rear"]
+        if count == 6
+        else [f"axle {k + 1}" for k in range(count // 2)]
+    )
+    return [f"{row} {side}" for row in rows for side in ("left", "right")]
 
 
 def _floats(column: Iterable[float]) -> np.ndarray:

@@ -81,6 +81,12 @@ def new_effort(wheel, command, speed, speed_after, effort, torque):
     raise NotImplementedError("a powertrain registers its own effort")
 
 
+@chosen_by_type
+def is_misjudged(wheel, command, speed, torque, mobility):
+    """Whether, now that the contact's torque is known, the wheel behaves otherwise than `free_wheel` took it to. Motors never."""
+    return mobility != mobility
+
+
 @prepared.of(SpeedLoop)
 def _(powertrain, dt):
     return HeldWheel(dt / powertrain.inertia, powertrain.inertia / dt, powertrain.torque_limit)
@@ -92,6 +98,12 @@ def _(wheel, command, speed, effort, torque):
     holds = abs(needed) <= wheel.torque_limit
     pushed = speed + wheel.per_step * max(-wheel.torque_limit, min(wheel.torque_limit, needed))
     return where(holds, command, pushed), where(holds, 0.0, wheel.per_step)
+
+
+@is_misjudged.of(HeldWheel)
+def _(wheel, command, speed, torque, mobility):
+    could_hold = abs((command - speed) * wheel.inverse + torque) <= wheel.torque_limit * (1.0 + 1e-9)
+    return could_hold ^ (mobility == 0.0)
 
 
 @new_effort.of(HeldWheel)

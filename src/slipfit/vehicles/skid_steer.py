@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from slipfit.contact.touch import Touch, memory_size, remember, strongest, traction
 from slipfit.ground.shape import Memory, cell_count, gravity_in_body
-from slipfit.kernels import WIDTH, Eight, alike, at, compiled, keep_alive, part, put, raw, where, zeros
+from slipfit.kernels import WIDTH, Eight, alike, any_of, at, compiled, keep_alive, part, put, raw, where, zeros
 from slipfit.vehicles.loads import wheel_loads
-from slipfit.vehicles.powertrain import free_wheel, new_effort, prepared
+from slipfit.vehicles.powertrain import free_wheel, is_misjudged, new_effort, prepared
 
 #: What a run records, in this order; the pose is that of the wheels' centre, the specific force that of the centre of mass.
 BODY_COLUMNS = (
@@ -29,6 +29,11 @@ BODY_COLUMNS = (
 WHEEL_COLUMNS = ("speed_radps", "angle_rad", "load_n", "force_x_n", "force_y_n", "effort")
 
 OK, NOT_FINITE = 0.0, 1.0
+
+#: The equations of a step are solved again while a wheel that was expected to hold its speed lacks the torque (or the other
+#: way round), or a contact carries more than its limit by this share: rare, and done after two or three times.
+MOST_PASSES = 4
+TOLERATED_EXCESS = 0.01
 
 
 class Body(NamedTuple):
@@ -84,6 +89,8 @@ class Work(NamedTuple):
     effort: Any
     force_x: Any  # N
     force_y: Any
+    expected_x: Any  # N, what the next solution is expected to be near to
+    expected_y: Any
     load: Any
     new_speed: Any
     free_speed: Any
@@ -123,32 +130,26 @@ def _arm(robot, n):
 
 
 @part
-def _expected(robot, work, n):
-    """Best guess of one wheel's force to come: that of the step before, cut to what the contact can carry now; its moment."""
-    force_x, force_y = strongest(robot.law, work.force_x[n], work.force_y[n], work.load[n])
-    work.force_x[n], work.force_y[n] = force_x, force_y
-    px, py = _arm(robot, n)
-    return force_x, force_y, px * force_y - py * force_x
-
-
-@part
 def _expect(robot, work):
-    """The guess for all wheels: sums of forces and moments."""
+    """Sums of the forces and moments that are expected."""
     sum_x = sum_y = moment = 0.0
     for left in range(0, len(work.speed), 2):
-        x1, y1, m1 = _expected(robot, work, left)
-        x2, y2, m2 = _expected(robot, work, left + 1)
-        sum_x, sum_y, moment = sum_x + (x1 + x2), sum_y + (y1 + y2), moment + (m1 + m2)
+        x1, y1 = work.expected_x[left], work.expected_y[left]
+        x2, y2 = work.expected_x[left + 1], work.expected_y[left + 1]
+        (px1, py1), (px2, py2) = _arm(robot, left), _arm(robot, left + 1)
+        sum_x, sum_y = sum_x + (x1 + x2), sum_y + (y1 + y2)
+        moment += (px1 * y1 - py1 * x1) + (px2 * y2 - py2 * x2)
     return sum_x, sum_y, moment
 
 
 @part
-def _one_wheel(robot, memory, work, n, u, v, r, command, dt):
+def _one_wheel(robot, memory, work, n, u, v, r, command, dt, active):
     """One wheel's share of the body's equations, its secant taken at the guess (u, v, r) of the velocities to come."""
     px, py = _arm(robot, n)
     radius = robot.wheels.radius[n]
-    free_speed, mobility = free_wheel(robot.powertrain, command, work.speed[n], work.effort[n], radius * work.force_x[n])
-    rim = radius * (free_speed - mobility * radius * work.force_x[n])
+    torque = radius * work.expected_x[n]
+    free_speed, mobility = free_wheel(robot.powertrain, command, work.speed[n], work.effort[n], torque)
+    rim = radius * (free_speed - mobility * torque)
     law = traction(robot.law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
     # The wheel gives way to the force it transmits: eliminated, it softens the law's secant.
     give = mobility * radius * radius
@@ -157,9 +158,11 @@ def _one_wheel(robot, memory, work, n, u, v, r, command, dt):
     free_rim = radius * free_speed
     start_x = kept * law.start_x + xx * free_rim
     start_y = law.start_y - give * kept * law.xy * law.start_x + xy * free_rim
-    work.free_speed[n], work.mobility[n] = free_speed, mobility
-    work.xx[n], work.xy[n], work.yy[n] = xx, xy, yy
-    work.start_x[n], work.start_y[n] = start_x, start_y
+    work.free_speed[n] = where(active, free_speed, work.free_speed[n])
+    work.mobility[n] = where(active, mobility, work.mobility[n])
+    work.xx[n], work.xy[n] = where(active, xx, work.xx[n]), where(active, xy, work.xy[n])
+    work.yy[n] = where(active, yy, work.yy[n])
+    work.start_x[n], work.start_y[n] = where(active, start_x, work.start_x[n]), where(active, start_y, work.start_y[n])
     return Sums(
         xx, xy, xy * px - xx * py, yy, yy * px - xy * py, xx * py * py - 2.0 * xy * px * py + yy * px * px,
         start_x, start_y, px * start_y - py * start_x,
@@ -167,13 +170,13 @@ def _one_wheel(robot, memory, work, n, u, v, r, command, dt):
 
 
 @part
-def _gather(robot, memory, work, sums, u, v, r, commands, row, dt):
+def _gather(robot, memory, work, sums, u, v, r, commands, row, dt, active):
     """Add every wheel to the body's equations, pair by pair: left and right then commute, so that mirrored robots move
-    mirrored to the last bit."""
+    mirrored to the last bit. Runs that are not active keep what they have."""
     count = len(work.speed)
     for k in range(0, count, 2):
-        left = _one_wheel(robot, memory, work, k, u, v, r, commands[row * count + k], dt)
-        right = _one_wheel(robot, memory, work, k + 1, u, v, r, commands[row * count + k + 1], dt)
+        left = _one_wheel(robot, memory, work, k, u, v, r, commands[row * count + k], dt, active)
+        right = _one_wheel(robot, memory, work, k + 1, u, v, r, commands[row * count + k + 1], dt, active)
         sums = _plus(sums, _plus(left, right))
     return sums
 
@@ -194,26 +197,33 @@ def _solve(a):
 
 
 @part
-def _transmit(robot, work, n, u, v, r):
-    """Force and wheel speed of one wheel that belong to the body's new velocity."""
+def _transmit(robot, work, n, u, v, r, command):
+    """Force and wheel speed of one wheel that belong to the body's new velocity, and whether they were not to be expected."""
     px, py = _arm(robot, n)
     ground_x, ground_y = u - r * py, v + r * px
     force_x = work.start_x[n] - work.xx[n] * ground_x - work.xy[n] * ground_y
     force_y = work.start_y[n] - work.xy[n] * ground_x - work.yy[n] * ground_y
     work.force_x[n], work.force_y[n] = force_x, force_y
-    work.new_speed[n] = work.free_speed[n] - work.mobility[n] * robot.wheels.radius[n] * force_x
-    return force_x, force_y
+    torque = robot.wheels.radius[n] * force_x
+    work.new_speed[n] = work.free_speed[n] - work.mobility[n] * torque
+    most_x, most_y = strongest(robot.law, force_x, force_y, work.load[n])
+    work.expected_x[n], work.expected_y[n] = most_x, most_y
+    excess = abs(force_x - most_x) + abs(force_y - most_y) > TOLERATED_EXCESS * (abs(most_x) + abs(most_y))
+    return force_x, force_y, excess | is_misjudged(robot.powertrain, command, work.speed[n], torque, work.mobility[n])
 
 
 @part
-def _share_out(robot, work, u, v, r):
-    """The same for all wheels; returns the sums of the forces."""
+def _share_out(robot, work, u, v, r, commands, row):
+    """The same for all wheels: sums of the forces, and whether the equations should be solved again."""
     sum_x = sum_y = 0.0
-    for left in range(0, len(work.speed), 2):
-        x1, y1 = _transmit(robot, work, left, u, v, r)
-        x2, y2 = _transmit(robot, work, left + 1, u, v, r)
+    again = u < u
+    count = len(work.speed)
+    for left in range(0, count, 2):
+        x1, y1, again1 = _transmit(robot, work, left, u, v, r, commands[row * count + left])
+        x2, y2, again2 = _transmit(robot, work, left + 1, u, v, r, commands[row * count + left + 1])
         sum_x, sum_y = sum_x + (x1 + x2), sum_y + (y1 + y2)
-    return sum_x, sum_y
+        again = again | again1 | again2
+    return sum_x, sum_y, again
 
 
 @part
@@ -256,8 +266,14 @@ def step(robot, memory, work, s, commands, row, dt):
     per_mass = 1.0 / body.mass
     u, v = u0 + dt * (sum_x * per_mass + gx), v0 + dt * (sum_y * per_mass + gy)
     r = s.yaw_rate + dt * moment / body.yaw_inertia
-    u, v, r = _solve(_gather(robot, memory, work, free, u, v, r, commands, row, dt))
-    sum_x, sum_y = _share_out(robot, work, u, v, r)
+    active = zero == 0.0
+    for _ in range(MOST_PASSES):
+        un, vn, rn = _solve(_gather(robot, memory, work, free, u, v, r, commands, row, dt, active))
+        u, v, r = where(active, un, u), where(active, vn, v), where(active, rn, r)
+        sum_x, sum_y, again = _share_out(robot, work, u, v, r, commands, row)
+        active = active & again
+        if not any_of(active):
+            break
     _commit(robot, memory, work, u, v, r, commands, row, dt)
     x, y = s.x + dt * (c * u - n * v), s.y + dt * (n * u + c * v)
     return State(
@@ -278,7 +294,8 @@ def _begin(robot, memory, work):
     reach = body.com_height / g_into
     wheel_loads(robot.wheels, body.mass * g_into, body.com_x + reach * gx, body.com_y + reach * gy, work.load)
     for n in range(len(work.speed)):
-        work.force_x[n], work.force_y[n] = -work.load[n] * gx / g_into, -work.load[n] * gy / g_into
+        held_x, held_y = -work.load[n] * gx / g_into, -work.load[n] * gy / g_into
+        work.expected_x[n], work.expected_y[n] = strongest(robot.law, held_x, held_y, work.load[n])
     return State(
         x, y, start.heading + zero, start.u - start.yaw_rate * body.com_y, start.v + start.yaw_rate * body.com_x,
         start.yaw_rate + zero, -gx, -gy, zero,
@@ -312,7 +329,7 @@ def _work(count, like):
     return Work(
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
+        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
     )  # fmt: skip
 
 

@@ -6,9 +6,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from robots import ground_with
 from slipfit.contact import LAWS, Touch, force, traction
 from slipfit.contact.magic_formula import curvature
 from slipfit.contact.slip import SPEED_FLOOR_MPS, ground_speed, slip_ratio, transport_speed
+from slipfit.errors import ParameterError
 
 
 def force_of(name, values, slip_x, slip_y, *, rim=0.5, load=50.0):
@@ -91,6 +93,11 @@ class TestMagicFormula:
 
     def test_sliding(self):
         assert self.coefficient(1.0) == pytest.approx(0.6670, abs=1e-4)
+
+    def test_a_curve_that_would_push_is_refused(self):
+        """B 10, C 2, S_c .2: E = (2 - tan(45°)) / (2 - atan(2)) = 1.12, and mu(1.5) would be -.18 of the load."""
+        with pytest.raises(ParameterError, match=r"curvature E of 1\.12"):
+            ground_with("magic_formula", shape_c=2.0)
 
     def test_lateral_force_is_the_ratio_of_the_longitudinal(self):
         along = force_of("magic_formula", self.VALUES, 0.03, 0.0)[0]

@@ -63,7 +63,7 @@ def test_an_edited_law_never_runs_from_a_stale_cache(copied_package, tmp_path):
     assert (newton, hits) == (pytest.approx(4.0), 0)
 
     before = law.read_text()
-    law.write_text(before.replace("along_and_across(g_long, g_lat)", "along_and_across(2.0 * g_long, g_lat)"))
+    law.write_text(before.replace("law.k_long, law.k_lat, touch", "0.5 * law.k_long, law.k_lat, touch"))
     assert law.read_text() != before
     newton, hits, edited_folder = run_probe(copied_package, cache)
     assert (newton, hits) == (pytest.approx(8.0), 0)

@@ -124,7 +124,7 @@ def test_the_summary_names_the_wheels_that_left_the_ground(motion):
     loads[1:, 2] = 0.0
     lifted = motion([0.0, 0.5, 1.0], load_n=loads)
     assert lifted.lifted_wheels == {2: 0.5}
-    assert "left the ground: wheel 2 at 0.50 s" in lifted.summary()
+    assert "left the ground: rear left at 0.50 s" in lifted.summary()
     assert "all on the ground" in motion([0.0, 1.0]).summary()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots import BUSY, busy_scenario, changed, ground_with, run_kernel, six_wheeled, unlimited, wheel_slip
-from slipfit.contact import LAWS
+from slipfit.contact import LAWS, Touch, force, traction
 from slipfit.library import Parameter, find_robot
 from slipfit.simulate import RunStatus, Scenario, simulate, simulate_many
 from slipfit.vehicles import skid_steer
@@ -30,9 +30,24 @@ class TestEveryLaw:
         if LAWS[name].holds_at_rest:
             assert creep < 1e-6
             assert abs(drive.y_m[-1]) < 3e-6
-        else:  # document 000's point: F = v / k, so v = k m g sin(slope) / 4 wheels
-            expected = ground.values()["k_lat_mps_per_n"] * 20.0 * G * math.sin(math.radians(10.0)) / 4.0
-            assert creep == pytest.approx(expected, rel=1e-6)
+        else:  # it creeps at the speed at which the law carries a quarter of the weight's component
+            carried = self.lateral_force(ground, creep, load=20.0 * G * math.cos(math.radians(10.0)) / 4.0)
+            assert carried == pytest.approx(20.0 * G * math.sin(math.radians(10.0)) / 4.0, rel=1e-6)
+
+    @staticmethod
+    def lateral_force(ground, slip_mps, load):
+        law = LAWS[ground.law].model(ground.values())
+        return force(traction(law, Touch(0.0, slip_mps, 0.0, load), None, 0, 1e-3), 0.0, slip_mps)[1]
+
+    @pytest.mark.parametrize("name", LAWS)
+    def test_no_wheel_pulls_more_than_its_grip_or_its_motor(self, name):
+        """Coulomb's limit and the torque limit hold in every step but those in which a contact or a motor changes over."""
+        drive = simulate("jackal", busy_scenario(record_s=0.001), ground=ground_with(name))
+        most = max(value for key, value in LAWS[name].example.items() if key.startswith("mu"))
+        loaded = drive.load_n > 1.0
+        grip = np.maximum(np.abs(drive.force_x_n), np.abs(drive.force_y_n))[loaded] / drive.load_n[loaded]
+        assert np.mean(grip > 1.02 * most) < 1e-3
+        assert np.mean(np.abs(drive.effort) > 1.001 * drive.effort_limit) < 1e-3
 
     @pytest.mark.parametrize("name", LAWS)
     def test_no_law_adds_energy(self, name):
