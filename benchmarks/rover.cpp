@@ -18,8 +18,8 @@
 #include <fstream>
 #include <vector>
 
-constexpr int W = 4;
-constexpr double SPEED_FLOOR = 0.02, STICK_SPEED = 1e-6, SMALLEST_SLIP = 1e-9, NO_FORCE = 1e-30;
+constexpr int W = 4, MOST_PASSES = 4;
+constexpr double SPEED_FLOOR = 0.02, STICK_SPEED = 1e-6, SMALLEST_SLIP = 1e-9, NO_FORCE = 1e-30, TOLERATED_EXCESS = 0.01;
 
 struct Parameters {  // in the order of the leaves of SkidSteerRuns
     double mass, yaw_inertia, com_x, com_y, com_height;
@@ -32,6 +32,10 @@ struct Parameters {  // in the order of the leaves of SkidSteerRuns
 struct State {  // in the order of skid_steer's columns
     double x, y, heading, u, v, yaw_rate, fx, fy, yaw_accel;
     double speed[W], angle[W], load[W], force_x[W], force_y[W], current[W];
+};
+
+struct Forces {
+    double x[W], y[W];
 };
 
 class Rover {
@@ -53,24 +57,27 @@ class Rover {
         for (int n = 0; n < W; ++n) s.load[n] *= scale;
     }
 
-    // The forces of the step before, cut to what the contacts can carry now, and their sums.
-    void expect(State& s, double& sum_x, double& sum_y, double& moment) const {
+    // The forces, cut to what the contacts can carry, and whether that changes one of them by more than is tolerated.
+    bool cut(const State& s, Forces& expected) const {
+        double excess[W];
         for (int n = 0; n < W; ++n) {
             const double fx = mu_y * s.force_x[n], fy = p.mu * s.force_y[n], most = p.mu * mu_y * s.load[n];
             const double scale = most / std::max(std::sqrt(fx * fx + fy * fy), std::max(most, NO_FORCE));
-            s.force_x[n] *= scale, s.force_y[n] *= scale;
+            expected.x[n] = s.force_x[n] * scale, expected.y[n] = s.force_y[n] * scale;
         }
         for (int n = 0; n < W; ++n) {
-            sum_x += s.force_x[n], sum_y += s.force_y[n];
-            moment += px[n] * s.force_y[n] - py[n] * s.force_x[n];
+            const double off = std::fabs(s.force_x[n] - expected.x[n]) + std::fabs(s.force_y[n] - expected.y[n]);
+            excess[n] = off - TOLERATED_EXCESS * (std::fabs(expected.x[n]) + std::fabs(expected.y[n]));
         }
+        return std::max(std::max(excess[0], excess[1]), std::max(excess[2], excess[3])) > 0.0;
     }
 
     // Force per slip velocity of each wheel, at the guess (u, v, r) of the velocities to come.
-    void secants(const State& s, const double* free_rim, double u, double v, double r, double* secant) const {
+    void secants(const State& s, const Forces& expected, const double* free_rim, double u, double v, double r,
+                 double* secant) const {
         double slip[W], per_speed[W], curve[W];
         for (int n = 0; n < W; ++n) {
-            const double rim = free_rim[n] - give[n] * s.force_x[n], ahead = u - r * py[n];
+            const double rim = free_rim[n] - give[n] * expected.x[n], ahead = u - r * py[n];
             const double slip_x = rim - ahead, slip_y = -v - r * px[n];
             const double floor = std::max(std::min(std::fabs(slip_y), SPEED_FLOOR), STICK_SPEED);
             per_speed[n] = 1.0 / std::max(std::max(std::fabs(ahead), std::fabs(rim)), floor);
@@ -97,16 +104,17 @@ class Rover {
         }
     }
 
-    State at_rest() const {
+    State at_rest(Forces& expected) const {
         State s{};
         s.x = p.com_x, s.y = p.com_y;
         s.fx = p.along * p.uphill_x, s.fy = p.along * p.uphill_y;
         share_weight(s);
         for (int n = 0; n < W; ++n) s.force_x[n] = s.load[n] * s.fx / p.into, s.force_y[n] = s.load[n] * s.fy / p.into;
+        cut(s, expected);
         return s;
     }
 
-    void step(State& s, const double* command) const {
+    void step(State& s, Forces& expected, const double* command) const {
         const double half = 0.5 * dt * s.yaw_rate, middle = s.heading + half;
         const double c = std::cos(middle), sn = std::sin(middle);
         const double gx = -p.along * (c * p.uphill_x + sn * p.uphill_y);
@@ -116,7 +124,10 @@ class Rover {
         const double u0 = ct * s.u + st * s.v, v0 = ct * s.v - st * s.u;
         const double bu0 = inertia * u0 + p.mass * gx, bv = inertia * v0 + p.mass * gy, br0 = yaw_inertia * s.yaw_rate;
         double sum_x = 0.0, sum_y = 0.0, moment = 0.0;
-        expect(s, sum_x, sum_y, moment);
+        for (int n = 0; n < W; ++n) {
+            sum_x += expected.x[n], sum_y += expected.y[n];
+            moment += px[n] * expected.y[n] - py[n] * expected.x[n];
+        }
         double u = u0 + dt_per_mass * sum_x + dt * gx, v = v0 + dt_per_mass * sum_y + dt * gy;
         double r = s.yaw_rate + dt_per_yaw_inertia * moment;
 
@@ -128,28 +139,31 @@ class Rover {
             free_rim[n] = p.radius[n] * free_speed[n];
         }
 
-        double secant[W], xx[W], yy[W];
-        secants(s, free_rim, u, v, r, secant);
-        double uu = inertia, vv = inertia, ur = 0.0, vr = 0.0, rr = yaw_inertia, bu = bu0, br = br0;
-        for (int n = 0; n < W; ++n) {
-            xx[n] = secant[n] / (1.0 + give[n] * secant[n]);
-            yy[n] = p.lateral_ratio * secant[n];
-        }
-        for (int n = 0; n < W; ++n) {
-            const double start_x = xx[n] * free_rim[n];
-            uu += xx[n], vv += yy[n], ur -= xx[n] * py[n], vr += yy[n] * px[n];
-            rr += xx[n] * py[n] * py[n] + yy[n] * px[n] * px[n];
-            bu += start_x, br -= py[n] * start_x;
-        }
-        const double per_uu = 1.0 / uu, per_vv = 1.0 / vv, l_ru = ur * per_uu, l_rv = vr * per_vv;
-        r = (br - l_ru * bu - l_rv * bv) / (rr - l_ru * ur - l_rv * vr);
-        v = bv * per_vv - l_rv * r;
-        u = bu * per_uu - l_ru * r;
-        sum_x = sum_y = 0.0;
-        for (int n = 0; n < W; ++n) {
-            s.force_x[n] = xx[n] * (free_rim[n] - u + r * py[n]);
-            s.force_y[n] = -yy[n] * (v + r * px[n]);
-            sum_x += s.force_x[n], sum_y += s.force_y[n];
+        for (int pass = 0; pass < MOST_PASSES; ++pass) {
+            double secant[W], xx[W], yy[W];
+            secants(s, expected, free_rim, u, v, r, secant);
+            double uu = inertia, vv = inertia, ur = 0.0, vr = 0.0, rr = yaw_inertia, bu = bu0, br = br0;
+            for (int n = 0; n < W; ++n) {
+                xx[n] = secant[n] / (1.0 + give[n] * secant[n]);
+                yy[n] = p.lateral_ratio * secant[n];
+            }
+            for (int n = 0; n < W; ++n) {
+                const double start_x = xx[n] * free_rim[n];
+                uu += xx[n], vv += yy[n], ur -= xx[n] * py[n], vr += yy[n] * px[n];
+                rr += xx[n] * py[n] * py[n] + yy[n] * px[n] * px[n];
+                bu += start_x, br -= py[n] * start_x;
+            }
+            const double per_uu = 1.0 / uu, per_vv = 1.0 / vv, l_ru = ur * per_uu, l_rv = vr * per_vv;
+            r = (br - l_ru * bu - l_rv * bv) / (rr - l_ru * ur - l_rv * vr);
+            v = bv * per_vv - l_rv * r;
+            u = bu * per_uu - l_ru * r;
+            sum_x = sum_y = 0.0;
+            for (int n = 0; n < W; ++n) {
+                s.force_x[n] = xx[n] * (free_rim[n] - u + r * py[n]);
+                s.force_y[n] = -yy[n] * (v + r * px[n]);
+                sum_x += s.force_x[n], sum_y += s.force_y[n];
+            }
+            if (!cut(s, expected)) break;
         }
 
         for (int n = 0; n < W; ++n) {
@@ -180,9 +194,10 @@ template <class T> std::vector<T> read(const char* path) {
 
 State drive(const Parameters& parameters, const std::vector<double>& commands, int steps, int hold, double step_s) {
     const Rover rover(parameters, step_s);
-    State s = rover.at_rest();
+    Forces expected;
+    State s = rover.at_rest(expected);
     for (int first = 0; first < steps; first += hold)
-        for (int k = first; k < std::min(first + hold, steps); ++k) rover.step(s, &commands[first / hold * W]);
+        for (int k = first; k < std::min(first + hold, steps); ++k) rover.step(s, expected, &commands[first / hold * W]);
     return rover.at_wheels_centre(s);
 }
 

@@ -209,14 +209,14 @@ def threads_against_processes() -> list[Figure]:
 
 
 def _ns_per_step(drive: Drive, work: Callable[[], None]) -> float:
-    repetitions = max(1, 2048 // drive.n)
+    repetitions = max(1, 400_000 // (drive.n * drive.steps))
     work()
     return 1e9 * min(_cpu_s(work, repetitions) for _ in range(ROUNDS)) / (drive.n * drive.steps)
 
 
 def growth() -> list[str]:
     """Time of a step of one run, against the size of a batch and the number of wheels."""
-    sizes = {n: p3at(n, seconds=0.2) for n in (1, 8, 64, 512, 4096)}
+    sizes = {n: p3at(n, seconds=max(0.2, round(10.0 / n, 1))) for n in (1, 8, 64, 512, 4096)}
     robots = {wheels: p3at(512, seconds=0.2, wheels=wheels) for wheels in (4, 6, 8)}
     lines = ["", "runs in a batch   one by one, ns/step   in lanes, ns/step"]
     for n, drive in sizes.items():
