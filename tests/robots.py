@@ -46,12 +46,14 @@ def six_wheeled() -> Robot:
     return changed("p3at", wheels__at_m=at)
 
 
-def run_kernel(kernel, robot, ground, scenario, n=1, *, change=None, every=10):
+def run_kernel(kernel, robot, ground, scenario, n=1, *, change=None, replaced=None, every=10):
     """Records of n runs by one of the two kernels, straight from the compiled core."""
     table = command_table(robot, scenario)
     batch = assemble(robot, ground, named_values(robot, ground, scenario), table, n)
     if change:
         change(batch)
+    if replaced:
+        batch = replaced(batch)
     columns = len(skid_steer.BODY_COLUMNS) + len(skid_steer.WHEEL_COLUMNS) * table.shape[1]
     out, status = np.empty((n, len(table) // every + 1, columns)), np.empty(n)
     kernel(batch, 0, n, 1, every, scenario.step_s, out, status)
@@ -70,4 +72,4 @@ BUSY = [
 
 def busy_scenario(**changes: object) -> Scenario:
     """A drive with everything in it."""
-    return Scenario.from_mapping({"schema": Scenario.kind(), "commands": BUSY, **changes}, where="busy scenario")
+    return Scenario.from_mapping({"schema": Scenario.kind(), "commands": BUSY} | changes, where="busy scenario")

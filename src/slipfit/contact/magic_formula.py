@@ -8,15 +8,16 @@ Reference  [Pacejka2012] ch. 4; curvature from the critical slip: [Shilliday2023
 Valid for  tyres on hard ground; C > 1 (the curve peaks) and E <= 1, that is tan(pi / 2C) >= atan(B S_c)
 """
 
-from math import atan, sin, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from slipfit.contact.law import LawInfo, LawParameter
-from slipfit.contact.limits import Cone, within
+from slipfit.contact.limits import Pyramid, within
 from slipfit.contact.slip import transport_speed
 from slipfit.contact.touch import along_and_across, strongest, traction
+from slipfit.kernels import atan_of_positive, sin_within
 
 #: Below this slip the curve is its tangent: 0/0 at zero slip becomes its limit B C mu_max, to 1e-12.
 _SMALLEST_SLIP = 1e-9
@@ -33,17 +34,18 @@ class MagicFormula(NamedTuple):
 @traction.of(MagicFormula)
 def _(law, touch, memory, contact, dt):
     sx, sy = touch.slip_x, touch.slip_y
-    per_speed = 1.0 / transport_speed(touch.rim - sx, sy, touch.rim)
-    slip = sqrt(sx * sx + sy * sy) * per_speed + _SMALLEST_SLIP
-    bs = law.B * slip
-    friction = law.mu * sin(law.C * atan(bs - law.E * (bs - atan(bs))))
-    secant = friction * touch.load * per_speed / slip
+    speed = transport_speed(touch.rim - sx, sy, touch.rim)
+    sliding = sqrt(sx * sx + sy * sy) + _SMALLEST_SLIP * speed
+    per_both = 1.0 / (speed * sliding)  # one division for slip = sliding / speed and for the secant, force / sliding
+    bs = law.B * (sliding * sliding * per_both)
+    friction = law.mu * sin_within(law.C * atan_of_positive(bs - law.E * (bs - atan_of_positive(bs))))
+    secant = friction * touch.load * (speed * per_both)
     return along_and_across(secant, law.lateral_ratio * secant)
 
 
 @strongest.of(MagicFormula)
 def _(law, force_x, force_y, load):
-    return within(Cone(law.mu, law.lateral_ratio * law.mu), force_x, force_y, load)
+    return within(Pyramid(law.mu, law.lateral_ratio * law.mu), force_x, force_y, load)  # a guess: no root is worth it
 
 
 def curvature(stiffness_b, shape_c, critical_slip):

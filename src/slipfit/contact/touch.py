@@ -35,7 +35,10 @@ class Traction(NamedTuple):
 
 @chosen_by_type
 def traction(law, touch, memory, contact, dt):
-    """Secant of the law at this touch. `memory.contacts` holds `memory_size(law)` numbers for each contact element."""
+    """Secant of the law at this touch.
+
+    A law with memory finds its number k of this contact at `slot(memory, law, contact, k)` in `memory.contacts`.
+    """
     raise NotImplementedError("a law registers its own traction")
 
 
@@ -47,6 +50,13 @@ def strongest(law, force_x, force_y, load):
 
 
 @chosen_by_type
+def coupled(law):
+    """Whether the law's answer has a start (laws with memory) or couples its axes; most have neither, and the vehicle then
+    saves the arithmetic."""
+    return False
+
+
+@chosen_by_type
 def remember(law, touch, memory, contact, dt):
     """Write into memory what the contact went through in the step that has just ended. Most laws have nothing to remember."""
 
@@ -55,6 +65,12 @@ def remember(law, touch, memory, contact, dt):
 def memory_size(law):
     """How many numbers a law keeps for each contact element."""
     return 0
+
+
+@part
+def slot(memory, law, contact, k):
+    """Where in `memory.contacts` the k-th number of a contact is kept: all contacts' first numbers, then all second ones."""
+    return k * (len(memory.contacts) // memory_size(law)) + contact
 
 
 @part

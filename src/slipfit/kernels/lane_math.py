@@ -198,3 +198,43 @@ def _pow(x, y):
     if isinstance(x, Lanes) and isinstance(y, types.Integer):
         return whole
     return real if isinstance(x, Lanes) or isinstance(y, Lanes) else None
+
+
+def sin_within(x):
+    """Sine of an angle from 0 to pi: no turns to take off."""
+    return math.sin(x)
+
+
+def atan_of_positive(x):
+    """Arctangent of x >= 0: no sign to put back."""
+    return math.atan(x)
+
+
+@_lanes_only(sin_within)
+def _sin_within(x):
+    r = min(x, 3.141592653589793 - x)
+    z = r * r
+    return fma(r * z, _SIN(z), r)
+
+
+@_lanes_only(atan_of_positive)
+def _atan_of_positive(x):
+    a = x
+    steep = a > 2.414213562373095
+    middle = a > 0.41421356237309503
+    top = where(steep, -1.0, where(middle, a - 1.0, a))
+    bottom = where(steep, a, where(middle, a + 1.0, 1.0))
+    base = where(steep, 1.5707963267948966, where(middle, 0.7853981633974483, 0.0))
+    t = top / bottom
+    z = t * t
+    return base + fma(t * z, _ATAN(z), t)
+
+
+@overload(sin_within)
+def _sin_within_float(x):
+    return (lambda x: math.sin(x)) if isinstance(x, types.Float) else None
+
+
+@overload(atan_of_positive)
+def _atan_of_positive_float(x):
+    return (lambda x: math.atan(x)) if isinstance(x, types.Float) else None

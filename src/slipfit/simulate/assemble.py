@@ -50,6 +50,7 @@ def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground
         "slope_rad": (0.0, STEEPEST_RAD),
         "centre_of_mass_height_m": (1e-6, 20.0),
     }
+    law_names = {p.name for p in LAWS[ground.law].parameters}
     short = {p.alias: p.name for p in LAWS[ground.law].parameters if p.alias}
     arrays: Values = {}
     for key, given in vary.items():
@@ -68,6 +69,9 @@ def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground
             if np.isfinite(value) and (problem := out_of_range(name, float(value), lower, upper)):
                 raise SimulationError(f"vary: {problem}")
         arrays[name] = array
+    problem = LAWS[ground.law].problem({name: entry for name, entry in (values | arrays).items() if name in law_names})
+    if problem:
+        raise SimulationError(f"vary: {problem}")
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise SimulationError(f"vary: lengths differ ({lengths}); expected one number per run for each")

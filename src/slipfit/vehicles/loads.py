@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipfit.kernels import part
+from slipfit.kernels import folded, part, wide
 
 
 class Wheels(NamedTuple):
@@ -55,13 +55,13 @@ def wheels(at_m, radius_m) -> Wheels:
 @part
 def wheel_loads(wheels, weight, centre_x, centre_y, loads):
     """Fill `loads` with the normal force of each wheel (N), for the ground's resultant at (centre_x, centre_y)."""
+    total = wide(0.0 * weight)
+    centre_x, centre_y = wide(centre_x), wide(centre_y)
     for n in range(len(loads)):
         on_axle = max(0.0, min(1.0, wheels.share_x[n] + wheels.leverage_x[n] * centre_x))
         on_side = max(0.0, min(1.0, wheels.share_y[n] + wheels.leverage_y[n] * centre_y))
         loads[n] = on_axle * on_side
-    total = 0.0
-    for left in range(0, len(loads), 2):
-        total += loads[left] + loads[left + 1]
-    scale = weight / total  # 1 with two axles; with three, a clipped share leaves something to hand out
+        total += loads[n]
+    scale = wide(weight / folded(total))  # 1 with two axles; with three, a clipped share leaves something to hand out
     for n in range(len(loads)):
         loads[n] = loads[n] * scale

@@ -5,7 +5,7 @@
 
 u, v, r belong to the centre of mass; wheel positions count from there. Each step solves for the velocities at its end, with
 the forces that those velocities themselves bring about: the law's secants are taken at the expected end of the step
-(`_expect`), wheels are eliminated one by one (`_gather`), and three equations remain (`_solve`). Stable at any step,
+(`_expect`), wheels are eliminated pack by pack (`_gather`), and three equations remain (`_solve`). Stable at any step,
 dissipative, and a wheel that sticks stays where it is; first order in time (docs/theory/stepping).
 
 Symbols    u, v, r velocity ahead, to the left, yaw rate · F forces on the wheels · g gravity in the body's axes · f specific
@@ -13,12 +13,29 @@ Symbols    u, v, r velocity ahead, to the left, yaw rate · F forces on the whee
 Reference  [Shilliday2023] eqs. (1)-(3) with the signs of docs/theory/skid_steer; wheel_slip [Trimble2022]
 """
 
-from math import cos, isfinite, sin
+from math import isfinite
 from typing import Any, NamedTuple
 
-from slipfit.contact.touch import Touch, memory_size, remember, strongest, traction
+from slipfit.contact.touch import Touch, coupled, memory_size, remember, strongest, traction
 from slipfit.ground.shape import Memory, cell_count, gravity_in_body
-from slipfit.kernels import WIDTH, Eight, alike, any_of, at, compiled, keep_alive, part, put, raw, where, zeros
+from slipfit.kernels import (
+    WIDTH,
+    Eight,
+    alike,
+    any_of,
+    at,
+    compiled,
+    cos_and_sin,
+    folded,
+    keep_alive,
+    padded,
+    part,
+    put,
+    raw,
+    where,
+    wide,
+    zeros,
+)
 from slipfit.vehicles.loads import wheel_loads
 from slipfit.vehicles.powertrain import free_wheel, is_misjudged, new_effort, prepared
 
@@ -92,7 +109,9 @@ class Work(NamedTuple):
     expected_x: Any  # N, what the next solution is expected to be near to
     expected_y: Any
     load: Any
-    new_speed: Any
+    command: Any
+    next_x: Any
+    next_y: Any
     free_speed: Any
     mobility: Any
     xx: Any  # secants after the wheel is eliminated
@@ -116,141 +135,141 @@ class Sums(NamedTuple):
     r: float
 
 
-@part
-def _plus(a, b):
-    return Sums(
-        a.uu + b.uu, a.uv + b.uv, a.ur + b.ur, a.vv + b.vv, a.vr + b.vr, a.rr + b.rr, a.u + b.u, a.v + b.v, a.r + b.r
-    )  # fmt: skip
+class Places(NamedTuple):
+    """Where wheels are and how they share the weight: tables with one entry per wheel, read in packs."""
+
+    x: Any  # m from the centre of mass, ahead
+    y: Any
+    radius: Any
+    leverage_x: Any
+    leverage_y: Any
+    share_x: Any
+    share_y: Any
 
 
 @part
-def _arm(robot, n):
-    """Position of a wheel from the centre of mass."""
-    return robot.wheels.x[n] - robot.body.com_x, robot.wheels.y[n] - robot.body.com_y
-
-
-@part
-def _expect(robot, work):
+def _expect(wheels, work, zero):
     """Sums of the forces and moments that are expected."""
-    sum_x = sum_y = moment = 0.0
-    for left in range(0, len(work.speed), 2):
-        x1, y1 = work.expected_x[left], work.expected_y[left]
-        x2, y2 = work.expected_x[left + 1], work.expected_y[left + 1]
-        (px1, py1), (px2, py2) = _arm(robot, left), _arm(robot, left + 1)
-        sum_x, sum_y = sum_x + (x1 + x2), sum_y + (y1 + y2)
-        moment += (px1 * y1 - py1 * x1) + (px2 * y2 - py2 * x2)
-    return sum_x, sum_y, moment
+    sum_x = sum_y = moment = wide(zero)
+    for n in range(len(work.speed)):
+        sum_x, sum_y = sum_x + work.expected_x[n], sum_y + work.expected_y[n]
+        moment += wheels.x[n] * work.expected_y[n] - wheels.y[n] * work.expected_x[n]
+    return folded(sum_x), folded(sum_y), folded(moment)
 
 
 @part
-def _one_wheel(robot, memory, work, n, u, v, r, command, dt, active):
-    """One wheel's share of the body's equations, its secant taken at the guess (u, v, r) of the velocities to come."""
-    px, py = _arm(robot, n)
-    radius = robot.wheels.radius[n]
-    torque = radius * work.expected_x[n]
-    free_speed, mobility = free_wheel(robot.powertrain, command, work.speed[n], work.effort[n], torque)
-    rim = radius * (free_speed - mobility * torque)
-    law = traction(robot.law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
-    # The wheel gives way to the force it transmits: eliminated, it softens the law's secant.
-    give = mobility * radius * radius
-    kept = 1.0 / (1.0 + give * law.xx)
-    xx, xy, yy = kept * law.xx, kept * law.xy, law.yy - give * kept * law.xy * law.xy
-    free_rim = radius * free_speed
-    start_x = kept * law.start_x + xx * free_rim
-    start_y = law.start_y - give * kept * law.xy * law.start_x + xy * free_rim
-    work.free_speed[n] = where(active, free_speed, work.free_speed[n])
-    work.mobility[n] = where(active, mobility, work.mobility[n])
-    work.xx[n], work.xy[n] = where(active, xx, work.xx[n]), where(active, xy, work.xy[n])
-    work.yy[n] = where(active, yy, work.yy[n])
-    work.start_x[n], work.start_y[n] = where(active, start_x, work.start_x[n]), where(active, start_y, work.start_y[n])
+def _gather(powertrain, law, wheels, memory, work, free, u, v, r, dt, zero):
+    """Add every wheel's secant to the body's equations, taken at the guess (u, v, r) of the velocities to come."""
+    u, v, r = wide(u), wide(v), wide(r)
+    uu = uv = ur = vv = vr = rr = bu = bv = br = wide(zero)
+    for n in range(len(work.speed)):
+        px, py, radius = wheels.x[n], wheels.y[n], wheels.radius[n]
+        guess = work.expected_x[n]
+        free_speed, mobility = free_wheel(powertrain, work.command[n], work.speed[n], work.effort[n], radius * guess)
+        free_rim, give = radius * free_speed, mobility * radius * radius
+        rim = free_rim - give * guess
+        answer = traction(law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
+        # The wheel gives way to the force it transmits: eliminated, it softens the law's secant.
+        kept = 1.0 / (1.0 + give * answer.xx)
+        xx = kept * answer.xx
+        if coupled(law):
+            xy, yy = kept * answer.xy, answer.yy - give * kept * answer.xy * answer.xy
+            start_x = kept * answer.start_x + xx * free_rim
+            start_y = answer.start_y - give * kept * answer.xy * answer.start_x + xy * free_rim
+            uv, bv = uv + xy, bv + start_y
+            ur, vr = ur + (xy * px - xx * py), vr + (yy * px - xy * py)
+            rr, br = rr + (xx * py * py - 2.0 * xy * px * py + yy * px * px), br + (px * start_y - py * start_x)
+            work.xy[n], work.start_y[n] = xy, start_y
+        else:
+            yy, start_x = answer.yy, xx * free_rim
+            ur, vr = ur - xx * py, vr + yy * px
+            rr, br = rr + (xx * py * py + yy * px * px), br - py * start_x
+        uu, vv, bu = uu + xx, vv + yy, bu + start_x
+        work.free_speed[n], work.mobility[n] = free_speed, mobility
+        work.xx[n], work.yy[n], work.start_x[n] = xx, yy, start_x
     return Sums(
-        xx, xy, xy * px - xx * py, yy, yy * px - xy * py, xx * py * py - 2.0 * xy * px * py + yy * px * px,
-        start_x, start_y, px * start_y - py * start_x,
+        free.uu + folded(uu), folded(uv), folded(ur), free.vv + folded(vv), folded(vr), free.rr + folded(rr),
+        free.u + folded(bu), free.v + folded(bv), free.r + folded(br),
     )  # fmt: skip
 
 
 @part
-def _gather(robot, memory, work, sums, u, v, r, commands, row, dt, active):
-    """Add every wheel to the body's equations, pair by pair: left and right then commute, so that mirrored robots move
-    mirrored to the last bit. Runs that are not active keep what they have."""
-    count = len(work.speed)
-    for k in range(0, count, 2):
-        left = _one_wheel(robot, memory, work, k, u, v, r, commands[row * count + k], dt, active)
-        right = _one_wheel(robot, memory, work, k + 1, u, v, r, commands[row * count + k + 1], dt, active)
-        sums = _plus(sums, _plus(left, right))
-    return sums
+def _solve(a, law):
+    """Velocities from the body's equations: L D L^T of a symmetric positive definite matrix, whose uv is zero for most laws."""
+    if coupled(law):
+        per_uu = 1.0 / a.uu
+        l_vu, l_ru = a.uv * per_uu, a.ur * per_uu
+        per_vv = 1.0 / (a.vv - l_vu * a.uv)
+        rest_vr = a.vr - l_vu * a.ur
+        l_rv = rest_vr * per_vv
+        d_rr = a.rr - l_ru * a.ur - l_rv * rest_vr
+        bv = a.v - l_vu * a.u
+        r = (a.r - l_ru * a.u - l_rv * bv) / d_rr
+        v = bv * per_vv - l_rv * r
+        return a.u * per_uu - l_vu * v - l_ru * r, v, r
+    per_both = 1.0 / (a.uu * a.vv)
+    per_uu, per_vv = a.vv * per_both, a.uu * per_both
+    l_ru, l_rv = a.ur * per_uu, a.vr * per_vv
+    r = (a.r - l_ru * a.u - l_rv * a.v) / (a.rr - l_ru * a.ur - l_rv * a.vr)
+    return a.u * per_uu - l_ru * r, a.v * per_vv - l_rv * r, r
 
 
 @part
-def _solve(a):
-    """Velocities from the body's equations: L D L^T of a symmetric positive definite matrix."""
-    per_uu = 1.0 / a.uu
-    l_vu, l_ru = a.uv * per_uu, a.ur * per_uu
-    per_vv = 1.0 / (a.vv - l_vu * a.uv)
-    rest_vr = a.vr - l_vu * a.ur
-    l_rv = rest_vr * per_vv
-    d_rr = a.rr - l_ru * a.ur - l_rv * rest_vr
-    bv = a.v - l_vu * a.u
-    r = (a.r - l_ru * a.u - l_rv * bv) / d_rr
-    v = bv * per_vv - l_rv * r
-    return a.u * per_uu - l_vu * v - l_ru * r, v, r
-
-
-@part
-def _transmit(robot, work, n, u, v, r, command):
-    """Force and wheel speed of one wheel that belong to the body's new velocity, and whether they were not to be expected."""
-    px, py = _arm(robot, n)
-    ground_x, ground_y = u - r * py, v + r * px
-    force_x = work.start_x[n] - work.xx[n] * ground_x - work.xy[n] * ground_y
-    force_y = work.start_y[n] - work.xy[n] * ground_x - work.yy[n] * ground_y
-    work.force_x[n], work.force_y[n] = force_x, force_y
-    torque = robot.wheels.radius[n] * force_x
-    work.new_speed[n] = work.free_speed[n] - work.mobility[n] * torque
-    most_x, most_y = strongest(robot.law, force_x, force_y, work.load[n])
-    work.expected_x[n], work.expected_y[n] = most_x, most_y
-    excess = abs(force_x - most_x) + abs(force_y - most_y) > TOLERATED_EXCESS * (abs(most_x) + abs(most_y))
-    return force_x, force_y, excess | is_misjudged(robot.powertrain, command, work.speed[n], torque, work.mobility[n])
-
-
-@part
-def _share_out(robot, work, u, v, r, commands, row):
-    """The same for all wheels: sums of the forces, and whether the equations should be solved again."""
-    sum_x = sum_y = 0.0
+def _share_out(powertrain, law, wheels, work, u, v, r, zero):
+    """Forces and wheel speeds that belong to the body's new velocity; their sums, and whether they were not to be expected."""
+    u, v, r = wide(u), wide(v), wide(r)
+    sum_x = sum_y = wide(zero)
     again = u < u
-    count = len(work.speed)
-    for left in range(0, count, 2):
-        x1, y1, again1 = _transmit(robot, work, left, u, v, r, commands[row * count + left])
-        x2, y2, again2 = _transmit(robot, work, left + 1, u, v, r, commands[row * count + left + 1])
-        sum_x, sum_y = sum_x + (x1 + x2), sum_y + (y1 + y2)
-        again = again | again1 | again2
-    return sum_x, sum_y, again
+    for n in range(len(work.speed)):
+        ground_x, ground_y = u - r * wheels.y[n], v + r * wheels.x[n]
+        force_x, force_y = work.start_x[n] - work.xx[n] * ground_x, -work.yy[n] * ground_y
+        if coupled(law):
+            force_x, force_y = force_x - work.xy[n] * ground_y, force_y + (work.start_y[n] - work.xy[n] * ground_x)
+        work.force_x[n], work.force_y[n] = force_x, force_y
+        sum_x, sum_y = sum_x + force_x, sum_y + force_y
+        most_x, most_y = strongest(law, force_x, force_y, work.load[n])
+        work.next_x[n], work.next_y[n] = most_x, most_y
+        excess = abs(force_x - most_x) + abs(force_y - most_y) > TOLERATED_EXCESS * (abs(most_x) + abs(most_y))
+        torque = wheels.radius[n] * force_x
+        again = again | excess | is_misjudged(powertrain, work.command[n], work.speed[n], torque, work.mobility[n])
+    return folded(sum_x), folded(sum_y), folded(again)
 
 
 @part
-def _commit(robot, memory, work, u, v, r, commands, row, dt):
-    """What the step leaves behind: wheel speeds, efforts, memory."""
-    count = len(work.speed)
-    for n in range(count):
-        torque = robot.wheels.radius[n] * work.force_x[n]
-        work.effort[n] = new_effort(
-            robot.powertrain, commands[row * count + n], work.speed[n], work.new_speed[n], work.effort[n], torque
-        )
-        work.speed[n] = work.new_speed[n]
-        work.angle[n] = work.angle[n] + dt * work.speed[n]
-        px, py = _arm(robot, n)
-        rim = robot.wheels.radius[n] * work.speed[n]
-        remember(robot.law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
+def _look_again(work, active):
+    """The solution becomes what is expected, for runs that go on; the others come to the same solution again."""
+    active = wide(active)
+    for n in range(len(work.speed)):
+        work.expected_x[n] = where(active, work.next_x[n], work.expected_x[n])
+        work.expected_y[n] = where(active, work.next_y[n], work.expected_y[n])
 
 
 @part
-def step(robot, memory, work, s, commands, row, dt):
+def _commit(powertrain, law, wheels, memory, work, u, v, r, dt):
+    """What the step leaves behind: wheel speeds, efforts, memory, what to expect next."""
+    u, v, r = wide(u), wide(v), wide(r)
+    for n in range(len(work.speed)):
+        radius = wheels.radius[n]
+        torque = radius * work.force_x[n]
+        speed = work.free_speed[n] - work.mobility[n] * torque
+        work.effort[n] = new_effort(powertrain, work.command[n], work.speed[n], speed, work.effort[n], torque)
+        work.speed[n] = speed
+        work.angle[n] = work.angle[n] + dt * speed
+        work.expected_x[n], work.expected_y[n] = work.next_x[n], work.next_y[n]
+        rim = radius * speed
+        remember(law, Touch(rim - u + r * wheels.y[n], -v - r * wheels.x[n], rim, work.load[n]), memory, n, dt)
+
+
+@part
+def step(robot, wheels, memory, work, s, dt):
     """One step of one robot, or of eight."""
     body = robot.body
     middle = s.heading + 0.5 * dt * s.yaw_rate
-    c, n = cos(middle), sin(middle)
+    c, n = cos_and_sin(middle)
     gx, gy, g_into = gravity_in_body(robot.ground, memory, s.x, s.y, c, n)
     reach = body.com_height / g_into
-    wheel_loads(robot.wheels, body.mass * g_into, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
+    powertrain, law = wide(robot.powertrain), wide(robot.law)
+    wheel_loads(wheels, body.mass * g_into, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
     # The frame turns under the velocity: a rotation by -r dt, exactly orthogonal, so that it adds no energy.
     half = 0.5 * dt * s.yaw_rate
     per = 1.0 / (1.0 + half * half)
@@ -262,38 +281,40 @@ def step(robot, memory, work, s, commands, row, dt):
         inertia, zero, zero, inertia, zero, yaw_inertia,
         inertia * u0 + body.mass * gx, inertia * v0 + body.mass * gy, yaw_inertia * s.yaw_rate,
     )  # fmt: skip
-    sum_x, sum_y, moment = _expect(robot, work)
-    per_mass = 1.0 / body.mass
+    sum_x, sum_y, moment = _expect(wheels, work, zero)
+    per_mass, per_yaw_inertia, per_dt = 1.0 / body.mass, 1.0 / body.yaw_inertia, 1.0 / dt  # the same in every step
     u, v = u0 + dt * (sum_x * per_mass + gx), v0 + dt * (sum_y * per_mass + gy)
-    r = s.yaw_rate + dt * moment / body.yaw_inertia
+    r = s.yaw_rate + dt * moment * per_yaw_inertia
     active = zero == 0.0
-    for _ in range(MOST_PASSES):
-        un, vn, rn = _solve(_gather(robot, memory, work, free, u, v, r, commands, row, dt, active))
-        u, v, r = where(active, un, u), where(active, vn, v), where(active, rn, r)
-        sum_x, sum_y, again = _share_out(robot, work, u, v, r, commands, row)
+    guess_u, guess_v, guess_r = u, v, r
+    for k in range(MOST_PASSES):
+        u, v, r = _solve(_gather(powertrain, law, wheels, memory, work, free, guess_u, guess_v, guess_r, dt, zero), law)
+        sum_x, sum_y, again = _share_out(powertrain, law, wheels, work, u, v, r, zero)
         active = active & again
-        if not any_of(active):
+        if k == MOST_PASSES - 1 or not any_of(active):
             break
-    _commit(robot, memory, work, u, v, r, commands, row, dt)
+        guess_u, guess_v, guess_r = where(active, u, guess_u), where(active, v, guess_v), where(active, r, guess_r)
+        _look_again(work, active)
+    _commit(powertrain, law, wheels, memory, work, u, v, r, dt)
     x, y = s.x + dt * (c * u - n * v), s.y + dt * (n * u + c * v)
     return State(
-        x, y, s.heading + dt * r, u, v, r, sum_x * per_mass, sum_y * per_mass, (r - s.yaw_rate) / dt,
+        x, y, s.heading + dt * r, u, v, r, sum_x * per_mass, sum_y * per_mass, (r - s.yaw_rate) * per_dt,
     )  # fmt: skip
 
 
 @part
-def _begin(robot, memory, work):
+def _begin(robot, wheels, memory, work, packs):
     """The state at the start: rolling without slip, held against gravity if at rest."""
     start, body, zero = robot.start, robot.body, alike(0.0, robot.body.mass)
-    c, s = cos(start.heading), sin(start.heading)
-    for n in range(len(work.speed)):
+    c, s = cos_and_sin(start.heading)
+    for n in range(len(robot.wheels.x)):
         work.speed[n] = (start.u - start.yaw_rate * robot.wheels.y[n]) / robot.wheels.radius[n]
     x = start.x + c * body.com_x - s * body.com_y
     y = start.y + s * body.com_x + c * body.com_y
     gx, gy, g_into = gravity_in_body(robot.ground, memory, x, y, c, s)
     reach = body.com_height / g_into
-    wheel_loads(robot.wheels, body.mass * g_into, body.com_x + reach * gx, body.com_y + reach * gy, work.load)
-    for n in range(len(work.speed)):
+    wheel_loads(wheels, body.mass * g_into, body.com_x + reach * gx, body.com_y + reach * gy, packs.load)
+    for n in range(len(robot.wheels.x)):
         held_x, held_y = -work.load[n] * gx / g_into, -work.load[n] * gy / g_into
         work.expected_x[n], work.expected_y[n] = strongest(robot.law, held_x, held_y, work.load[n])
     return State(
@@ -304,7 +325,8 @@ def _begin(robot, memory, work):
 
 @part
 def _record(robot, work, s, i, out):
-    body, c, n = robot.body, cos(s.heading), sin(s.heading)
+    body = robot.body
+    c, n = cos_and_sin(s.heading)
     put(out[:, 0], i, s.x - c * body.com_x + n * body.com_y)
     put(out[:, 1], i, s.y - n * body.com_x - c * body.com_y)
     put(out[:, 2], i, s.heading)
@@ -314,7 +336,7 @@ def _record(robot, work, s, i, out):
     put(out[:, 6], i, s.fx)
     put(out[:, 7], i, s.fy)
     put(out[:, 8], i, s.yaw_accel)
-    count = len(work.speed)
+    count = len(robot.wheels.x)
     for k in range(count):
         put(out[:, 9 + k], i, work.speed[k])
         put(out[:, 9 + count + k], i, work.angle[k])
@@ -327,10 +349,29 @@ def _record(robot, work, s, i, out):
 @part
 def _work(count, like):
     return Work(
+        zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
     )  # fmt: skip
+
+
+@part
+def _tables(count, like):
+    return Places(
+        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
+        zeros(count, like), zeros(count, like),
+    )  # fmt: skip
+
+
+@part
+def _measure(robot, tables):
+    """Positions from the centre of mass, and what `wheel_loads` needs."""
+    wheels, body = robot.wheels, robot.body
+    for n in range(len(wheels.x)):
+        tables.x[n], tables.y[n], tables.radius[n] = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y, wheels.radius[n]
+        tables.leverage_x[n], tables.leverage_y[n] = wheels.leverage_x[n], wheels.leverage_y[n]
+        tables.share_x[n], tables.share_y[n] = wheels.share_x[n], wheels.share_y[n]
 
 
 @part
@@ -342,25 +383,32 @@ def _drive(runs, i, hold, every, dt, out, status):
     arrays = at(runs, i)
     like = alike(0.0, arrays.body.mass)
     count = len(arrays.wheels.x)
-    work_arrays = _work(count, like)
-    memory_arrays = Memory(zeros(count * memory_size(arrays.law), like), zeros(cell_count(arrays.ground), like))
+    work_arrays = _work(padded(count, like), like)
+    wheel_arrays = _tables(padded(count, like), like)
+    slots = padded(count, like) * memory_size(arrays.law)
+    memory_arrays = Memory(zeros(slots, like), zeros(cell_count(arrays.ground), like))
     robot = raw(
         SkidSteerRuns(
             arrays.body, arrays.wheels, prepared(arrays.powertrain, dt), arrays.law, arrays.ground, arrays.start, arrays.commands
         )
     )
-    work, memory = raw(work_arrays), raw(memory_arrays)
+    work, memory, tables = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays)
+    _measure(robot, tables)
+    wheels, packs, memory = wide(tables), wide(work), Memory(wide(memory.contacts), memory.cells)
     commands = robot.commands.array
-    s = _begin(robot, memory, work)
+    s = _begin(robot, wheels, memory, work, packs)
     _record(robot, work, s, i, out[:, 0])
     code = alike(OK, like)
     for k in range(1, out.shape[1]):
         for j in range((k - 1) * every, k * every):
-            s = step(robot, memory, work, s, commands, j // hold, dt)
+            if j % hold == 0:
+                for n in range(count):
+                    work.command[n] = alike(commands[j // hold * count + n], like)
+            s = step(robot, wheels, memory, packs, s, dt)
         _record(robot, work, s, i, out[:, k])
         code = where(isfinite(s.x + s.y + s.heading), code, NOT_FINITE)
     put(status, i, code)
-    keep_alive((arrays, work_arrays, memory_arrays))
+    keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays))
 
 
 @compiled(nogil=True)

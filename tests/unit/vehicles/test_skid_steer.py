@@ -89,13 +89,13 @@ class TestEveryLaw:
 
 class TestLanes:
     CASES = [  # noqa: RUF012
-        ("p3at", wheel_slip()),
+        ("p3at", wheel_slip(mu=0.6)),
         ("lynxmotion_4wd3", ground_with("magic_formula")),
     ]
 
     @pytest.mark.parametrize(("robot", "ground"), CASES, ids=["speed loop", "motors"])
     def test_lanes_equal_one_by_one(self, robot, ground):
-        """One source for both. Friction has kinks: rounding may move a switch by one step, so 1e-9 (prototype's trap list)."""
+        """One source for both, equal to rounding. With mu = 10 rounding decides at reversals (docs/theory/stepping), so .6."""
         n = 11
 
         def spread(batch):
