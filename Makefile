@@ -27,6 +27,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run
+	@echo "installing what tests and checks need (once)"
 	@$(PIP) install -e '.[dev]'
 	@touch $@
 
@@ -38,6 +39,7 @@ demo: $(VENV)/.run
 	@$(BIN)/slipfit demo --out demo --force
 
 test: $(VENV)/.dev
+	@echo "testing; on a first run kernels are compiled for a minute or two before the first dot"
 	@$(PYTEST) -m "not slow and not engine"
 
 test-slow: $(VENV)/.dev
@@ -57,9 +59,10 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/read_log.py
 
 schemas: $(VENV)/.run
-	@for kind in robot ground scenario; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+	@for kind in robot ground scenario columns; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
 
 clean:
 	rm -rf $(VENV) demo build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

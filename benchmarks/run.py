@@ -128,11 +128,11 @@ def against_mujoco() -> list[Figure]:
 
     seconds = 10.0
     single, batch = p3at(1, seconds), p3at(512, seconds=1.0)
-    single.one_by_one()
+    single.in_lanes()
     batch.in_lanes()
     best = _fastest(
         mujoco=lambda: seconds_per_simulated_second(1.0),
-        single=lambda: _cpu_s(single.one_by_one) / seconds,
+        single=lambda: _cpu_s(single.in_lanes) / seconds,
         lanes=lambda: _cpu_s(batch.in_lanes) / batch.n,
     )
     return [

@@ -24,7 +24,10 @@ _HOMES = {
     "find_ground": "slipfit.library",
     "robot_names": "slipfit.library",
     "ground_names": "slipfit.library",
+    "Channel": "slipfit.logs",
+    "ColumnMap": "slipfit.logs",
     "DriveLog": "slipfit.logs",
+    "read_log": "slipfit.logs",
     "Scenario": "slipfit.simulate",
     "Command": "slipfit.simulate",
     "Trajectory": "slipfit.simulate",
@@ -46,7 +49,10 @@ if TYPE_CHECKING:
     from slipfit.library import find_robot as find_robot
     from slipfit.library import ground_names as ground_names
     from slipfit.library import robot_names as robot_names
+    from slipfit.logs import Channel as Channel
+    from slipfit.logs import ColumnMap as ColumnMap
     from slipfit.logs import DriveLog as DriveLog
+    from slipfit.logs import read_log as read_log
     from slipfit.simulate import Batch as Batch
     from slipfit.simulate import Command as Command
     from slipfit.simulate import RunStatus as RunStatus

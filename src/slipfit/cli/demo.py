@@ -20,7 +20,7 @@ def demo(
 
     picture, *motions = written = [out / "slip.png", *(out / f"{name}.csv" for name in DRIVES)]
     check_folder(out, [path.name for path in written], force=force)
-    with working("simulating; the first run on a machine compiles its kernels, some 15 s"):
+    with working("simulating; a law that was never run here is compiled first, some 20 s"):
         story = showcase()
     make_folder(out)
     save_figure(draw_demo(story), picture, force=force)

@@ -43,7 +43,7 @@ def simulate(
         tilt["uphill_rad"] = _radians("--uphill-deg", uphill_deg, -360.0, 360.0)
     drive = drive.model_copy(update={"ground": drive.ground.model_copy(update=tilt)})
     _check_targets(out, readings, plot, drive, force=force)
-    with working("simulating; the first run on a machine compiles its kernels, some 15 s"), _told_with(scenario):
+    with working("simulating; a law that was never run here is compiled first, some 20 s"), _told_with(scenario):
         trajectory = run(chosen, drive, ground=surface)
     if out:
         trajectory.save(out, force=force)
@@ -116,6 +116,8 @@ def _document(trajectory: Any, written: list[Path]) -> dict[str, Any]:
         },
         "largest_grip_used": t.largest_grip_used,
         "at_effort_limit_s": t.at_effort_limit_s,
+        "slope_rad": t.slope_rad,
+        "commanded_turn_rad": t.commanded_turn_rad,
         "lifted_wheels": [{"wheel": w, "first_at_s": when} for w, when in t.lifted_wheels.items()],
         "readings": {c.name: {"samples": len(c.stamps_ns), "rate_hz": c.rate_hz} for c in t.readings.channels.values()},
         "written": written,

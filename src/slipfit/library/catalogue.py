@@ -42,8 +42,8 @@ def _find(model: type[File], kind: str, name: str | Path) -> File:
         return model.load(name)
     if name not in _names(kind):
         raise ParameterError(
-            f"there is no {kind[:-1]} '{name}' in the library; {nearest(name, _names(kind))} "
-            f"`slipfit {kind}` lists them all; a file of your own ends in .yaml"
+            f"there is no {kind[:-1]} '{name}' in the library; {nearest(name.lower(), _names(kind))} "
+            f"(`slipfit {kind}` shows them all; a file of your own ends in .yaml)"
         )
     return model.load(_FOLDER / kind / f"{name}.yaml")
 

@@ -1,5 +1,8 @@
-"""Drive logs."""
+"""Drive logs: read from bags and CSV files, written back to them."""
 
+from slipfit.logs.bag_writer import write_bag1, write_bag2, write_mcap
+from slipfit.logs.column_map import ColumnMap
 from slipfit.logs.drive_log import Channel, DriveLog
+from slipfit.logs.read import read_log
 
-__all__ = ["Channel", "DriveLog"]
+__all__ = ["Channel", "ColumnMap", "DriveLog", "read_log", "write_bag1", "write_bag2", "write_mcap"]

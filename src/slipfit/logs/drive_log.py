@@ -1,17 +1,19 @@
 """What sensors said during a drive, real or simulated: channels with their own stamps, never resampled."""
 
-import csv
-import functools
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from slipfit.errors import LogError
-from slipfit.library.files import check_folder, make_folder, write_through
 
 NANOSECONDS = 1_000_000_000
+
+#: Names become files and topics.
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -24,11 +26,17 @@ class Channel:
     columns: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise LogError(f"a channel cannot be called {self.name[:80]!r}; expected a-z, 0-9 and _ after a first letter")
         if self.values.shape != (len(self.stamps_ns), len(self.columns)):
             raise LogError(
                 f"channel {self.name}: values of shape {self.values.shape} do not fit {len(self.stamps_ns)} stamps "
                 f"and {len(self.columns)} columns"
             )
+        if not len(self.stamps_ns):
+            raise LogError(f"channel {self.name} has no samples; leave it out of the log")
+        if len(set(self.columns)) < len(self.columns) or "stamp_ns" in self.columns:
+            raise LogError(f"channel {self.name}: columns {', '.join(self.columns)}; expected names that differ, and no stamp_ns")
 
     @property
     def time_s(self) -> np.ndarray:
@@ -38,7 +46,7 @@ class Channel:
     @property
     def rate_hz(self) -> float:
         """Mean rate."""
-        span_ns = int(self.stamps_ns[-1] - self.stamps_ns[0]) if len(self.stamps_ns) > 1 else 0
+        span_ns = int(self.stamps_ns[-1]) - int(self.stamps_ns[0])
         return (len(self.stamps_ns) - 1) * NANOSECONDS / span_ns if span_ns else float("nan")
 
     def column(self, name: str) -> np.ndarray:
@@ -50,37 +58,72 @@ class Channel:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DriveLog:
-    """All channels of one drive, by name."""
+    """All channels of one drive, by name, and where they come from.
+
+    `source` is the name of the file or folder that was read, `digest` its sha256 (of a folder: see `read_log`), `notes`
+    say what the reader chose, left out or changed.
+    """
 
     channels: Mapping[str, Channel] = field(default_factory=dict)
     about: str = ""
+    source: str = ""
+    digest: str = ""
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Channel:
         if name not in self.channels:
-            raise LogError(f"the log has no channel '{name}'; it has {', '.join(sorted(self.channels)) or 'none'}")
+            where = f"{self.source}: " if self.source else ""
+            raise LogError(f"{where}the log has no channel '{name}'; it has {', '.join(sorted(self.channels)) or 'none'}")
         return self.channels[name]
 
+    def __contains__(self, name: str) -> bool:
+        return name in self.channels
+
+    @property
+    def duration_s(self) -> float:
+        """From the first stamp of any channel to the last of any."""
+        if not self.channels:
+            return 0.0
+        first = min(int(c.stamps_ns.min()) for c in self.channels.values())
+        last = max(int(c.stamps_ns.max()) for c in self.channels.values())
+        return (last - first) / NANOSECONDS
+
+    def having(self, *channels: Channel) -> Self:
+        """The same log with these channels added, or in place of those of the same name."""
+        return replace(self, channels={**self.channels, **{c.name: c for c in channels}})
+
     def summary(self) -> str:
-        """One line per channel: samples, rate, columns."""
+        """One line per channel: samples, rate, columns; then the notes."""
         rows = [self.about] if self.about else []
+        if self.source:
+            rows.append(f"{self.source}, {self.duration_s:.1f} s, sha256 {self.digest[:12]}")
         for c in self.channels.values():
             rows.append(f"  {c.name:<16}{len(c.stamps_ns):>8} samples {c.rate_hz:>8.1f} Hz  {', '.join(c.columns)}")
-        return "\n".join(rows)
+        return "\n".join([*rows, *(f"  note: {note}" for note in self.notes)])
+
+    def save(self, path: Path | str, *, force: bool = False) -> None:
+        """Write a ROS 2 file (.mcap), a ROS 1 file (.bag), or, for a name without ending, a folder of CSV files."""
+        from slipfit.logs.bag_writer import write_bag1, write_mcap
+
+        match Path(path).suffix:
+            case ".mcap":
+                write_mcap(self, path, force=force)
+            case ".bag":
+                write_bag1(self, path, force=force)
+            case "":
+                self.save_csv(path, force=force)
+            case suffix:
+                raise LogError(f"{path}: cannot write '{suffix}'; expected .mcap, .bag, or a folder's name for CSV files")
+
+    @classmethod
+    def load(cls, path: Path | str) -> "DriveLog":
+        """Read a log; `read_log` with topics and columns left to be found."""
+        from slipfit.logs.read import read_log
+
+        return read_log(path)
 
     def save_csv(self, folder: Path | str, *, force: bool = False) -> list[Path]:
         """One CSV file per channel, named after it; floats are written so that the same bits come back."""
-        folder = Path(folder)
-        paths = [folder / f"{name}.csv" for name in self.channels]
-        check_folder(folder, [path.name for path in paths], force=force)
-        make_folder(folder)
-        for path, channel in zip(paths, self.channels.values(), strict=True):
-            write_through(path, functools.partial(_write_csv, channel), force=force)
-        return paths
+        from slipfit.logs.csv_table import write_channels
 
-
-def _write_csv(channel: Channel, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("stamp_ns", *channel.columns))
-        for stamp, row in zip(channel.stamps_ns.tolist(), channel.values.tolist(), strict=True):
-            writer.writerow((stamp, *map(repr, row)))
+        return write_channels(self.channels, Path(folder), force=force)

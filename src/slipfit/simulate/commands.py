@@ -38,6 +38,14 @@ def no_load_voltage(motor: DcMotor, speed_radps: np.ndarray) -> np.ndarray:
     return np.asarray(speed_radps * (friction / motor.torque_constant_nm_per_a.value + motor.back_emf_v_s_per_rad.value))
 
 
+def commanded_turn(robot: Robot, table: np.ndarray, step_s: float) -> float:
+    """How far a table of commands would turn the robot if no wheel slipped (rad); motors at their no-load speeds."""
+    motor = robot.powertrain if isinstance(robot.powertrain, DcMotor) else None
+    speeds = table / float(no_load_voltage(motor, np.array(1.0))) if motor else table
+    rims = speeds * robot.wheels.radius_m.value
+    return float(np.sum(rims[:, 1::2].mean(axis=1) - rims[:, ::2].mean(axis=1)) * step_s / robot.track_m)
+
+
 def _per_wheel(robot: Robot, given: list[float], where: str) -> np.ndarray:
     count = len(robot.wheels.at_m.value)
     if len(given) == 2:

@@ -11,7 +11,7 @@ from slipfit.errors import ParameterError, SimulationError
 from slipfit.kernels import run_chunks
 from slipfit.library import Ground, Robot, find_ground, find_robot
 from slipfit.simulate.assemble import assemble, named_values, varied
-from slipfit.simulate.commands import command_table
+from slipfit.simulate.commands import command_table, commanded_turn
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.sensors import read_sensors
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
@@ -35,6 +35,8 @@ class Batch:
     robot: str
     ground: str
     effort_limit: np.ndarray  # (runs,)
+    slope_rad: np.ndarray  # (runs,)
+    commanded_turn_rad: float
 
     def __len__(self) -> int:
         return len(self.status)
@@ -55,8 +57,18 @@ class Batch:
         wheels = np.split(record[:, _BODY:], len(skid_steer.WHEEL_COLUMNS), axis=1)
         columns: dict[str, Any] = dict(zip(BODY_FIELDS, (self.time_s, *record[:, :_BODY].T), strict=True))
         columns |= dict(zip(WHEEL_FIELDS, wheels, strict=True))
-        limit = float(self.effort_limit[i])
-        return Trajectory(**columns, robot=self.robot, ground=self.ground, status=self.status[i], effort_limit=limit)
+        return Trajectory(
+            **columns,
+            robot=self.robot,
+            ground=self.ground,
+            status=self.status[i],
+            effort_limit=float(self.effort_limit[i]),
+            slope_rad=float(self.slope_rad[i]),
+            commanded_turn_rad=self.commanded_turn_rad,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self)} runs of {self.robot} on {self.ground}>"
 
     def summary(self) -> str:
         """A few lines for people."""
@@ -166,6 +178,8 @@ def _run(
         robot=robot.name,
         ground=ground.name,
         effort_limit=np.broadcast_to(np.asarray(values.get("torque_limit_nm", np.inf), dtype=float), n),
+        slope_rad=np.broadcast_to(np.asarray(values["slope_rad"], dtype=float), n),
+        commanded_turn_rad=commanded_turn(robot, table, scenario.step_s),
     )
 
 

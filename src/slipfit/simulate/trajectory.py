@@ -22,6 +22,10 @@ BODY_FIELDS = (
 )  # fmt: skip
 
 
+#: A grip counts as used when it lasted this long, in one piece or in several.
+GRIP_WINDOW_S = 0.05
+
+
 class RunStatus(Enum):
     """How a run ended; the value is what the user reads."""
 
@@ -57,6 +61,8 @@ class Trajectory:
     ground: str = ""
     status: RunStatus = RunStatus.FINISHED
     effort_limit: float = float("inf")  # N m of a speed loop; motors are limited by their voltage
+    slope_rad: float = 0.0
+    commanded_turn_rad: float = float("nan")  # what the wheels would have turned the robot by, as commanded and without slip
     readings: DriveLog = field(default_factory=DriveLog)
 
     @property
@@ -79,14 +85,21 @@ class Trajectory:
     def summary(self) -> str:
         """A few lines for people."""
         turned = float(self.heading_rad[-1] - self.heading_rad[0])
+        asked = f" of {np.degrees(self.commanded_turn_rad):.1f}° commanded" if np.isfinite(self.commanded_turn_rad) else ""
+        slope = f" at {np.degrees(self.slope_rad):.3g}°" if self.slope_rad else ""
         rows = [
-            f"{self.robot} on {self.ground}: {self.time_s[-1]:.4g} s, {self.distance_m:.4g} m, turned {np.degrees(turned):.4g}°",
-            f"  end      x {self.x_m[-1]:.4f} m  y {self.y_m[-1]:.4f} m  heading {np.degrees(self.heading_rad[-1]):.3f}°",
-            f"  fastest  {np.abs(self.vx_mps).max():.3f} m/s ahead, {np.abs(self.vy_mps).max():.3f} m/s sideways, "
-            f"{np.abs(self.yaw_rate_radps).max():.3f} rad/s",
+            f"{self.robot} on {self.ground}{slope}: {self.time_s[-1]:.4g} s, {self.distance_m:.3f} m, "
+            f"turned {np.degrees(turned):.1f}°{asked}",
+            f"  end      x {self.x_m[-1]:.4f} m  y {self.y_m[-1]:.4f} m  heading {np.degrees(self.heading_rad[-1]):.2f}°",
+            f"  speed    {self.vx_mps.min():.3f} to {self.vx_mps.max():.3f} m/s ahead, {np.abs(self.vy_mps).max():.3f} m/s "
+            f"sideways, {np.abs(self.yaw_rate_radps).max():.3f} rad/s at most",
         ]
         share = self.largest_grip_used
-        rows.append(f"  grip     {share:.3f} of the load used at most (|F|/N)" if np.isfinite(share) else "  grip     unknown")
+        rows.append(
+            f"  grip     {share:.3f} of the load used (|F|/N, kept for {GRIP_WINDOW_S:g} s)"
+            if np.isfinite(share)
+            else "  grip     unknown"
+        )
         names = wheel_names(self.load_n.shape[1])
         lifted = ", ".join(f"{names[w]} at {t:.2f} s" for w, t in self.lifted_wheels.items())
         stayed = "all on the ground throughout" if np.isfinite(self.load_n).all() else "unknown"
@@ -94,7 +107,7 @@ class Trajectory:
         if self.at_effort_limit_s > 0.0:
             rows.append(
                 f"  drive    at its torque limit of {self.effort_limit:g} N m for {self.at_effort_limit_s:.3g} s of "
-                f"{self.time_s[-1]:.3g} s: commands were not followed then"
+                f"{self.time_s[-1]:.3g} s: the wheels did not follow their commands then"
             )
         if self.status is not RunStatus.FINISHED:
             rows.append(f"  status   {self.status.value}")
@@ -102,12 +115,16 @@ class Trajectory:
 
     @property
     def largest_grip_used(self) -> float:
-        """Largest |F| / N of any wheel on the ground."""
-        loaded = self.load_n > 0.0
-        if not loaded.any():
+        """Largest |F| / N of a wheel, counted only if it lasted: single steps in which a contact changes over do not count."""
+        grip = np.hypot(self.force_x_n, self.force_y_n) / np.where(self.load_n > 0.0, self.load_n, np.inf)
+        if not (self.load_n > 0.0).any() or len(self.time_s) < 2:
             return float("nan")
-        force = np.hypot(self.force_x_n, self.force_y_n)
-        return float(np.max(force[loaded] / self.load_n[loaded]))
+        lasting = max(1, round(GRIP_WINDOW_S / float(self.time_s[1] - self.time_s[0])))
+        longest = min(lasting, len(grip))
+        return float(np.sort(grip, axis=0)[-longest].max())
+
+    def __repr__(self) -> str:
+        return f"<Trajectory of {self.robot or 'a robot'} on {self.ground or 'a ground'}, {len(self.time_s)} records>"
 
     # --- files -------------------------------------------------------------------------------------------------------
 
@@ -135,6 +152,8 @@ class Trajectory:
             "ground": self.ground,
             "status": self.status.name,
             "effort_limit": repr(self.effort_limit),
+            "slope_rad": repr(self.slope_rad),
+            "commanded_turn_rad": repr(self.commanded_turn_rad),
         }
         pairs = ", ".join(f"{key}: '{_quoted(value)}'" for key, value in about.items())
         self._copy(path, f"FORMAT parquet, KV_METADATA {{{pairs}}}")
@@ -203,6 +222,8 @@ class Trajectory:
             ground=about.get("ground", ""),
             status=status,
             effort_limit=float(about.get("effort_limit", "inf")),
+            slope_rad=float(about.get("slope_rad", "0")),
+            commanded_turn_rad=float(about.get("commanded_turn_rad", "nan")),
         )
 
 

@@ -137,7 +137,7 @@ def test_grip_is_the_largest_force_over_load(motion):
 
 def test_the_summary_gives_time_path_and_turn(motion):
     text = motion([0.0, 2.0], x_m=[0.0, 1.5], heading_rad=[0.0, np.pi / 2], robot="p3at", ground="floor").summary()
-    assert text.splitlines()[0] == "p3at on floor: 2 s, 1.5 m, turned 90°"
+    assert text.splitlines()[0] == "p3at on floor: 2 s, 1.500 m, turned 90.0°"
 
 
 def test_a_run_that_stopped_being_finite_says_so(motion):

@@ -2,12 +2,14 @@
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
 from robots import run_kernel, unlimited, wheel_slip
 from slipfit.contact.touch import Traction, coupled, memory_size, remember, slot, traction
 from slipfit.kernels import alike
+from slipfit.kernels.compile import OPTIONS
 from slipfit.library import find_robot
 from slipfit.simulate import Scenario
 from slipfit.vehicles import skid_steer
@@ -55,5 +57,7 @@ def test_a_robot_on_springs_hangs_where_statics_say(kernel):
     def on_springs(batch):
         return batch._replace(law=Bristle(stiffness, np.full(n, 100.0)))
 
+    # Compiled outside the shared cache: its index may only name types that every process can import.
+    kernel = numba.njit(nogil=True, **OPTIONS)(kernel.py_func)
     out, _ = run_kernel(kernel, robot, wheel_slip(), scenario, n, replaced=on_springs)
     assert out[:, -1, 1] == pytest.approx(-20.0 * 9.81 * np.sin(slope) / (4 * stiffness), rel=1e-6)
