@@ -87,9 +87,8 @@ def _tan(x):
     return math.sin(x) / math.cos(x)
 
 
-@_lanes_only(math.atan)
-def _atan(x):  # three ranges of |x|, one division
-    a = abs(x)
+@njit
+def _arctangent(a):  # of a >= 0: three ranges, one division
     steep = a > 2.414213562373095
     middle = a > 0.41421356237309503
     top = where(steep, -1.0, where(middle, a - 1.0, a))
@@ -97,7 +96,12 @@ def _atan(x):  # three ranges of |x|, one division
     base = where(steep, 1.5707963267948966, where(middle, 0.7853981633974483, 0.0))
     t = top / bottom
     z = t * t
-    return math.copysign(base + fma(t * z, _ATAN(z), t), x)
+    return base + fma(t * z, _ATAN(z), t)
+
+
+@_lanes_only(math.atan)
+def _atan(x):
+    return math.copysign(_arctangent(abs(x)), x)
 
 
 @_lanes_only(math.atan2)
@@ -219,15 +223,7 @@ def _sin_within(x):
 
 @_lanes_only(atan_of_positive)
 def _atan_of_positive(x):
-    a = x
-    steep = a > 2.414213562373095
-    middle = a > 0.41421356237309503
-    top = where(steep, -1.0, where(middle, a - 1.0, a))
-    bottom = where(steep, a, where(middle, a + 1.0, 1.0))
-    base = where(steep, 1.5707963267948966, where(middle, 0.7853981633974483, 0.0))
-    t = top / bottom
-    z = t * t
-    return base + fma(t * z, _ATAN(z), t)
+    return _arctangent(x)
 
 
 @overload(sin_within)
