@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import os
+import pickle
 import re
 import shutil
 import tempfile
@@ -84,6 +85,18 @@ def compiled(function=None, *, nogil=False):
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_folder())
     try:
-        return numba.njit(cache=True, nogil=nogil, **OPTIONS)(function)
+        dispatcher = numba.njit(cache=True, nogil=nogil, **OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
+    index = dispatcher._cache._cache_file
+    index._load_index = functools.partial(_load_what_can_be_imported, index._load_index)
+    return dispatcher
+
+
+def _load_what_can_be_imported(load_index):
+    """Numba's index of a kernel names the types it was compiled for. A law from a user's own module would make it unreadable
+    for every process that cannot import that module: such an index counts as empty, and the kernel is compiled anew."""
+    try:
+        return load_index()
+    except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
+        return {}

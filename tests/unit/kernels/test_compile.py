@@ -145,3 +145,21 @@ def test_decorating_leaves_numbas_own_setting_alone(monkeypatch):
     kernel = compiled(nogil=True)(lambda x: 2.0 * x)
     assert numba.config.CACHE_DIR == "elsewhere"
     assert Path(kernel.stats.cache_path).is_relative_to(cache_folder())
+
+
+@compiled
+def _twice(x):
+    return 2.0 * x
+
+
+def test_an_index_that_names_an_unknown_module_counts_as_empty(monkeypatch):
+    """A law of somebody's own module in the shared cache: `import` fails elsewhere, and the kernel is compiled anew."""
+    index = _twice._cache._cache_file
+
+    def names_a_module_that_is_not_there():
+        raise ModuleNotFoundError("No module named 'somebodys_laws'")
+
+    forgiving = type(index._load_index)(index._load_index.func, names_a_module_that_is_not_there)
+    monkeypatch.setattr(index, "_load_index", forgiving)
+    assert index._load_index() == {}
+    assert _twice(2.0) == 4.0
