@@ -19,7 +19,7 @@
 #include <vector>
 
 constexpr int W = 4, MOST_PASSES = 4;
-constexpr double SPEED_FLOOR = 0.02, STICK_SPEED = 1e-6, SMALLEST_SLIP = 1e-9, NO_FORCE = 1e-30, TOLERATED_EXCESS = 0.01;
+constexpr double SPEED_FLOOR = 0.02, STICK_SPEED = 1e-6, SMALLEST_SLIP = 1e-9, TOLERATED_EXCESS = 0.01;
 
 struct Parameters {  // in the order of the leaves of SkidSteerRuns
     double mass, yaw_inertia, com_x, com_y, com_height;
@@ -61,9 +61,9 @@ class Rover {
     bool cut(const State& s, Forces& expected) const {
         double excess[W];
         for (int n = 0; n < W; ++n) {
-            const double fx = mu_y * s.force_x[n], fy = p.mu * s.force_y[n], most = p.mu * mu_y * s.load[n];
-            const double scale = most / std::max(std::sqrt(fx * fx + fy * fy), std::max(most, NO_FORCE));
-            expected.x[n] = s.force_x[n] * scale, expected.y[n] = s.force_y[n] * scale;
+            const double most_x = p.mu * s.load[n], most_y = mu_y * s.load[n];
+            expected.x[n] = std::max(-most_x, std::min(most_x, s.force_x[n]));
+            expected.y[n] = std::max(-most_y, std::min(most_y, s.force_y[n]));
         }
         for (int n = 0; n < W; ++n) {
             const double off = std::fabs(s.force_x[n] - expected.x[n]) + std::fabs(s.force_y[n] - expected.y[n]);
