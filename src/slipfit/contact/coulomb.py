@@ -16,7 +16,7 @@ import numpy as np
 
 from slipfit.contact.law import LawInfo, LawParameter
 from slipfit.contact.limits import Cone, Pyramid, rigid, within
-from slipfit.contact.touch import Traction, coupled, strongest, traction
+from slipfit.contact.touch import Traction, strongest, traction
 from slipfit.kernels import alike
 
 
@@ -26,11 +26,6 @@ class Coulomb(NamedTuple):
     limit: Any
     direction_x: float  # unit vector of the direction of mu_x, in the wheel's axes
     direction_y: float
-
-
-@coupled.of(Coulomb)
-def _(law):
-    return True
 
 
 @traction.of(Coulomb)

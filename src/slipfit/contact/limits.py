@@ -90,7 +90,10 @@ def _(limit, slip_x, slip_y, load):
 
 @within.of(Cone)
 def _(limit, force_x, force_y, load):
+    # First each axis, so that a coefficient of zero on one does not take the force of the other.
+    force_x = max(-limit.mu_x * load, min(limit.mu_x * load, force_x))
+    force_y = max(-limit.mu_y * load, min(limit.mu_y * load, force_y))
     fx, fy = limit.mu_y * force_x, limit.mu_x * force_y
-    most = limit.mu_x * limit.mu_y * load
-    scale = most / max(sqrt(fx * fx + fy * fy), max(most, _NOTHING))
+    most = limit.mu_x * limit.mu_y * load + _NOTHING
+    scale = most / max(sqrt(fx * fx + fy * fy), most)
     return force_x * scale, force_y * scale

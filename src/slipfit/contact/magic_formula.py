@@ -16,7 +16,7 @@ import numpy as np
 from slipfit.contact.law import LawInfo, LawParameter
 from slipfit.contact.limits import Pyramid, within
 from slipfit.contact.slip import transport_speed
-from slipfit.contact.touch import along_and_across, strongest, traction
+from slipfit.contact.touch import along_and_across, coupled, strongest, traction
 from slipfit.kernels import atan_of_positive, sin_within
 
 #: Below this slip the curve is its tangent: 0/0 at zero slip becomes its limit B C mu_max, to 1e-12.
@@ -41,6 +41,11 @@ def _(law, touch, memory, contact, dt):
     friction = law.mu * sin_within(law.C * atan_of_positive(bs - law.E * (bs - atan_of_positive(bs))))
     secant = friction * touch.load * (speed * per_both)
     return along_and_across(secant, law.lateral_ratio * secant)
+
+
+@coupled.of(MagicFormula)
+def _(law):
+    return False
 
 
 @strongest.of(MagicFormula)

@@ -51,9 +51,9 @@ def strongest(law, force_x, force_y, load):
 
 @chosen_by_type
 def coupled(law):
-    """Whether the law's answer has a start (laws with memory) or couples its axes; most have neither, and the vehicle then
-    saves the arithmetic."""
-    return False
+    """Whether the law's answer may have a start (laws with memory) or couple its axes. A law that has neither says so, and the
+    vehicle saves the arithmetic; the battery of tests holds it to its word."""
+    return True
 
 
 @chosen_by_type

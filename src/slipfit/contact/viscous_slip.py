@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from slipfit.contact.law import LawInfo, LawParameter
 from slipfit.contact.limits import Pyramid, compliant, within
-from slipfit.contact.touch import along_and_across, strongest, traction
+from slipfit.contact.touch import along_and_across, coupled, strongest, traction
 
 
 class ViscousSlip(NamedTuple):
@@ -23,6 +23,11 @@ class ViscousSlip(NamedTuple):
 @traction.of(ViscousSlip)
 def _(law, touch, memory, contact, dt):
     return along_and_across(*compliant(law.limit, law.k_long, law.k_lat, touch.slip_x, touch.slip_y, touch.load))
+
+
+@coupled.of(ViscousSlip)
+def _(law):
+    return False
 
 
 @strongest.of(ViscousSlip)

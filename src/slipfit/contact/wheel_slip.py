@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from slipfit.contact.law import LawInfo, LawParameter
 from slipfit.contact.limits import Cone, Pyramid, compliant, within
-from slipfit.contact.touch import along_and_across, strongest, traction
+from slipfit.contact.touch import along_and_across, coupled, strongest, traction
 
 #: Compliance of a wheel at rest (m/s/N). Zero would be legal, but a secant is its inverse: with this one a robot of 8.5 N
 #: side force per wheel creeps at 8.5e-9 m/s, and the equations stay well conditioned.
@@ -32,6 +32,11 @@ def _(law, touch, memory, contact, dt):
     speed = abs(touch.rim)
     along, across = max(law.c_long * speed, COMPLIANCE_AT_REST), max(law.c_lat * speed, COMPLIANCE_AT_REST)
     return along_and_across(*compliant(law.limit, along, across, touch.slip_x, touch.slip_y, touch.load))
+
+
+@coupled.of(WheelSlip)
+def _(law):
+    return False
 
 
 @strongest.of(WheelSlip)

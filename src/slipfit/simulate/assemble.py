@@ -43,11 +43,16 @@ def named_values(robot: Robot, ground: Ground, scenario: Scenario) -> Values:
 
 def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground) -> tuple[Values, int]:
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
+    xs, ys = zip(*robot.wheels.at_m.value, strict=True)
     bounds = {p.name: (p.lower_bound, p.upper_bound) for p in robot.parameters().values() if p.name not in WITHOUT_EFFECT}
     bounds |= {p.name: (p.lower, p.upper) for p in LAWS[ground.law].parameters}
     bounds |= {
         "gravity_mps2": (ground.gravity_mps2.lower_bound, ground.gravity_mps2.upper_bound),
         "slope_rad": (0.0, STEEPEST_RAD),
+        "uphill_rad": (-2.0 * np.pi, 2.0 * np.pi),
+        "start_heading_rad": (-2.0 * np.pi, 2.0 * np.pi),
+        "centre_of_mass_x_m": (min(xs), max(xs)),
+        "centre_of_mass_y_m": (min(ys), max(ys)),
         "centre_of_mass_height_m": (1e-6, 20.0),
     }
     law_names = {p.name for p in LAWS[ground.law].parameters}
@@ -69,12 +74,12 @@ def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground
             if np.isfinite(value) and (problem := out_of_range(name, float(value), lower, upper)):
                 raise SimulationError(f"vary: {problem}")
         arrays[name] = array
-    problem = LAWS[ground.law].problem({name: entry for name, entry in (values | arrays).items() if name in law_names})
-    if problem:
-        raise SimulationError(f"vary: {problem}")
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise SimulationError(f"vary: lengths differ ({lengths}); expected one number per run for each")
+    problem = LAWS[ground.law].problem({name: entry for name, entry in (values | arrays).items() if name in law_names})
+    if problem:
+        raise SimulationError(f"vary: {problem}")
     return values | arrays, next(iter(lengths.values()), 1)
 
 

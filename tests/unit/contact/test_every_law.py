@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from slipfit.contact import LAWS, Touch, force, traction
+from slipfit.contact.touch import coupled
 from slipfit.kernels import Eight, at, compiled, put
 
 LOAD_N = 50.0
@@ -64,6 +65,13 @@ def test_secants_are_positive(law):
         assert answer.xx >= 0.0
         assert answer.yy >= 0.0
         assert answer.xx * answer.yy >= answer.xy**2
+
+
+def test_a_law_that_claims_no_coupling_has_none(law):
+    """The vehicle leaves out what `coupled` denies: a false claim would give a wrong motion without an error."""
+    for sx, sy, rim in touches():
+        answer = traction(law, Touch(sx, sy, rim, LOAD_N), None, 0, 1e-3)
+        assert coupled(law) or (answer.start_x, answer.start_y, answer.xy) == (0.0, 0.0, 0.0)
 
 
 def test_force_stays_within_the_coefficient(info, law):

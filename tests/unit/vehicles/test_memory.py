@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robots import run_kernel, unlimited, wheel_slip
-from slipfit.contact.touch import Traction, coupled, memory_size, remember, slot, traction
+from slipfit.contact.touch import Traction, memory_size, remember, slot, traction
 from slipfit.kernels import alike
 from slipfit.kernels.compile import OPTIONS
 from slipfit.library import find_robot
@@ -25,11 +25,6 @@ class Bristle(NamedTuple):
 @memory_size.of(Bristle)
 def _(law):
     return 2
-
-
-@coupled.of(Bristle)
-def _(law):
-    return True
 
 
 @traction.of(Bristle)
