@@ -16,7 +16,7 @@ from slipfit.logs import DriveLog
 TRAJECTORY_FORMATS = (".parquet", ".csv", ".tum")
 
 #: Columns of one wheel in files: their names end in the wheel's number, from 0.
-WHEEL_FIELDS = ("wheel_speed_radps", "wheel_angle_rad", "load_n", "force_x_n", "force_y_n", "effort")
+WHEEL_FIELDS = ("wheel_speed_radps", "wheel_angle_rad", "load_n", "force_x_n", "force_y_n", "effort", "lowest_load_n")
 BODY_FIELDS = (
     "time_s", "x_m", "y_m", "heading_rad", "vx_mps", "vy_mps", "yaw_rate_radps", "fx_mps2", "fy_mps2", "yaw_accel_radps2",
 )  # fmt: skip
@@ -57,6 +57,7 @@ class Trajectory:
     force_x_n: np.ndarray
     force_y_n: np.ndarray
     effort: np.ndarray
+    lowest_load_n: np.ndarray  # since the record before
     robot: str = ""
     ground: str = ""
     status: RunStatus = RunStatus.FINISHED
@@ -72,8 +73,8 @@ class Trajectory:
 
     @property
     def lifted_wheels(self) -> dict[int, float]:
-        """Wheels that left the ground, with the time they first did."""
-        lifted = self.load_n <= 0.0
+        """Wheels that left the ground, also between two records, with the time of the record that shows it first."""
+        lifted = self.lowest_load_n <= 0.0
         return {w: float(self.time_s[np.argmax(lifted[:, w])]) for w in range(lifted.shape[1]) if lifted[:, w].any()}
 
     @property

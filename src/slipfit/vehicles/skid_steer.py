@@ -43,7 +43,7 @@ from slipfit.vehicles.powertrain import free_wheel, is_misjudged, new_effort, pr
 BODY_COLUMNS = (
     "x_m", "y_m", "heading_rad", "vx_mps", "vy_mps", "yaw_rate_radps", "fx_mps2", "fy_mps2", "yaw_accel_radps2",
 )  # fmt: skip
-WHEEL_COLUMNS = ("speed_radps", "angle_rad", "load_n", "force_x_n", "force_y_n", "effort")
+WHEEL_COLUMNS = ("speed_radps", "angle_rad", "load_n", "force_x_n", "force_y_n", "effort", "lowest_load_n")
 
 OK, NOT_FINITE = 0.0, 1.0
 
@@ -109,6 +109,7 @@ class Work(NamedTuple):
     expected_x: Any  # N, what the next solution is expected to be near to
     expected_y: Any
     load: Any
+    lowest: Any  # N, smallest load since the last record: a wheel may lift between two
     command: Any
     next_x: Any
     next_y: Any
@@ -256,6 +257,7 @@ def _commit(powertrain, law, wheels, memory, work, u, v, r, dt):
         work.speed[n] = speed
         work.angle[n] = work.angle[n] + dt * speed
         work.expected_x[n], work.expected_y[n] = work.next_x[n], work.next_y[n]
+        work.lowest[n] = min(work.lowest[n], work.load[n])
         rim = radius * speed
         remember(law, Touch(rim - u + r * wheels.y[n], -v - r * wheels.x[n], rim, work.load[n]), memory, n, dt)
 
@@ -315,6 +317,7 @@ def _begin(robot, wheels, memory, work, packs):
     reach = body.com_height / g_into
     wheel_loads(wheels, body.mass * g_into, body.com_x + reach * gx, body.com_y + reach * gy, packs.load)
     for n in range(len(robot.wheels.x)):
+        work.lowest[n] = work.load[n]
         held_x, held_y = -work.load[n] * gx / g_into, -work.load[n] * gy / g_into
         work.expected_x[n], work.expected_y[n] = strongest(robot.law, held_x, held_y, work.load[n])
     return State(
@@ -344,12 +347,14 @@ def _record(robot, work, s, i, out):
         put(out[:, 9 + 3 * count + k], i, work.force_x[k])
         put(out[:, 9 + 4 * count + k], i, work.force_y[k])
         put(out[:, 9 + 5 * count + k], i, work.effort[k])
+        put(out[:, 9 + 6 * count + k], i, work.lowest[k])
+        work.lowest[k] = work.load[k]
 
 
 @part
 def _work(count, like):
     return Work(
-        zeros(count, like), zeros(count, like),
+        zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),

@@ -6,7 +6,7 @@ import pytest
 from slipfit.simulate import Trajectory
 
 BODY = ("x_m", "y_m", "heading_rad", "vx_mps", "vy_mps", "yaw_rate_radps", "fx_mps2", "fy_mps2", "yaw_accel_radps2")
-WHEELS = ("wheel_speed_radps", "wheel_angle_rad", "load_n", "force_x_n", "force_y_n", "effort")
+WHEELS = ("wheel_speed_radps", "wheel_angle_rad", "load_n", "force_x_n", "force_y_n", "effort", "lowest_load_n")
 
 
 @pytest.fixture
@@ -18,6 +18,7 @@ def motion():
         body = {name: np.broadcast_to(columns.pop(name, 0.0), time_s.shape).astype(float) for name in BODY}
         shape = (len(time_s), 4)
         columns.setdefault("load_n", 50.0)
+        columns.setdefault("lowest_load_n", columns["load_n"])
         wheels = {name: np.array(np.broadcast_to(columns.pop(name, 0.0), shape), dtype=float) for name in WHEELS}
         return Trajectory(time_s, **body, **wheels, **columns)
 

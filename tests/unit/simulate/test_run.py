@@ -129,6 +129,6 @@ def test_what_cannot_be_varied_is_one_sentence(vary, complaint):
 
 
 def test_a_result_that_would_not_fit_into_memory_is_refused():
-    """A million runs of 1001 records with 9 + 6 x 4 columns of 8 bytes: 264 GB."""
-    with pytest.raises(SimulationError, match="264 GB; take a larger record_s"):
+    """A million runs of 1001 records with 9 + 7 x 4 columns of 8 bytes: 296 GB."""
+    with pytest.raises(SimulationError, match="296 GB; take a larger record_s"):
         simulate_many("p3at", Scenario(commands=[{"for_s": 10.0, "v_mps": 0.1}]), {"mass_kg": np.full(1_000_000, 20.0)})

@@ -122,7 +122,7 @@ def test_distance_is_the_length_of_the_path(motion):
 def test_the_summary_names_the_wheels_that_left_the_ground(motion):
     loads = np.full((3, 4), 50.0)
     loads[1:, 2] = 0.0
-    lifted = motion([0.0, 0.5, 1.0], load_n=loads)
+    lifted = motion([0.0, 0.5, 1.0], load_n=loads, lowest_load_n=loads)
     assert lifted.lifted_wheels == {2: 0.5}
     assert "left the ground: rear left at 0.50 s" in lifted.summary()
     assert "all on the ground" in motion([0.0, 1.0]).summary()

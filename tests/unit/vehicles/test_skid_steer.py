@@ -240,6 +240,13 @@ class TestLimitCases:
         assert set(drive.lifted_wheels) == {2, 3}
         assert drive.load_n[5].sum() == pytest.approx(20.0 * G)
 
+    @pytest.mark.parametrize("record_s", [0.001, 0.01, 0.1])
+    def test_a_wheel_that_lifts_between_two_records_is_reported(self, record_s):
+        """ENGINES: at 5 N·m a speed step lifts the front wheels, for some hundredths of a second."""
+        robot = changed("p3at", powertrain__torque_limit_nm=5.0)
+        drive = simulate(robot, Scenario(commands=[{"for_s": 1.0, "v_mps": 0.5}], record_s=record_s), ground=wheel_slip())
+        assert set(drive.lifted_wheels) == {0, 1}
+
     def test_six_wheels_need_more_force_to_turn_than_their_middle_pair_alone(self):
         """Closed form for n axles at x_k: omega / omega_t = 1 / (1 + mean(x^2) / b^2 · c_long / c_lat)."""
         spin = Scenario(commands=[{"for_s": 3.0, "yaw_rate_radps": 1.0}])
