@@ -2,19 +2,14 @@
 
 import sys
 
+from robots import ground_with
 from slipfit.contact import LAWS
-from slipfit.library import Ground, find_robot
+from slipfit.library import find_robot
 from slipfit.simulate import Scenario, simulate
 
 NOTHING = Scenario(commands=[{"for_s": 0.001, "v_mps": 0.0}], record_s=0.001)
 
 JOBS = [("p3at", law) for law in LAWS] + [("lynxmotion_4wd3", "magic_formula")]
-
-
-def ground_with(law: str) -> Ground:
-    """A ground with a law's example constants."""
-    data = {"schema": Ground.kind(), "name": "example", "law": law, "parameters": dict(LAWS[law].example)}
-    return Ground.from_mapping(data, where="example")
 
 
 if __name__ == "__main__":

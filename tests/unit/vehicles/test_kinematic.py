@@ -76,7 +76,7 @@ def test_lanes_equal_one_by_one_and_a_nan_stays_alone(model):
     kinematic.one_by_one(runs, 0, n, 0.02, alone)
     others = np.arange(n) != 4
     assert np.isnan(lanes[4, -1]).any()
-    np.testing.assert_allclose(lanes[others], alone[others], atol=1e-12)
+    np.testing.assert_allclose(lanes[others], alone[others], rtol=0.0, atol=1e-12)
     runs.model[0][4] = 1.0
     again = np.empty_like(lanes)
     kinematic.in_lanes(runs, 0, n, 0.02, again)
@@ -88,4 +88,4 @@ def test_swapped_sides_mirror_the_path(model):
     """SPEC 7.3: left and right swapped flip y and heading exactly."""
     rims = np.column_stack([np.linspace(0.1, 0.5, 200), np.linspace(0.4, -0.2, 200)])
     there, mirrored = drive_one(model, rims, 0.02), drive_one(model, rims[:, ::-1].copy(), 0.02)
-    np.testing.assert_allclose(mirrored, there * [1.0, -1.0, -1.0], atol=1e-13)
+    np.testing.assert_allclose(mirrored, there * [1.0, -1.0, -1.0], rtol=0.0, atol=1e-13)
