@@ -62,7 +62,7 @@ bench: $(VENV)/.bench
 	@$(BIN)/python benchmarks/read_log.py
 
 schemas: $(VENV)/.run
-	@for kind in robot ground scenario columns; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+	@for kind in robot ground scenario columns twin; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
 
 clean:
 	rm -rf $(VENV) demo build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

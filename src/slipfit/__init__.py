@@ -28,6 +28,8 @@ _HOMES = {
     "ColumnMap": "slipfit.logs",
     "DriveLog": "slipfit.logs",
     "read_log": "slipfit.logs",
+    "inspect_log": "slipfit.logs",
+    "Twin": "slipfit.twin",
     "Scenario": "slipfit.simulate",
     "Command": "slipfit.simulate",
     "Trajectory": "slipfit.simulate",
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from slipfit.logs import Channel as Channel
     from slipfit.logs import ColumnMap as ColumnMap
     from slipfit.logs import DriveLog as DriveLog
+    from slipfit.logs import inspect_log as inspect_log
     from slipfit.logs import read_log as read_log
     from slipfit.simulate import Batch as Batch
     from slipfit.simulate import Command as Command
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
     from slipfit.simulate import Trajectory as Trajectory
     from slipfit.simulate import simulate as simulate
     from slipfit.simulate import simulate_many as simulate_many
+    from slipfit.twin import Twin as Twin
 
 
 class _FrontDoor(ModuleType):

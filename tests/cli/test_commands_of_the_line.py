@@ -15,6 +15,7 @@ import yaml
 from slipfit.cli import app
 from slipfit.library import Robot, find_robot, ground_names, robot_names
 from slipfit.simulate import Trajectory, run
+from unit.twin.twins import example
 
 SHORT = """\
 schema: slipfit/scenario/1
@@ -40,12 +41,19 @@ ARGUMENTS = {
     ("grounds", "show"): ["gravel"],
     ("schema",): ["robot"],
     ("simulate",): ["p3at", "--scenario", "short.yaml"],
+    ("twin",): ["p3at.twin.yaml"],
+    ("friction", "tilt"): ["--angle-deg", "30", "--angle-deg", "31"],
+    ("friction", "pull"): ["--force-n", "95", "--force-n", "92", "--robot", "p3at"],
+    ("friction", "stall"): ["--torque-nm", "10", "--torque-nm", "11", "--robot", "p3at"],
+    ("friction", "braking"): ["--speed-mps", "1", "--distance-m", "0.1", "--distance-std-m", "0.01"],
 }
 
 
 @pytest.fixture(autouse=True)
-def short_scenario(tmp_path):
+def short_scenario(tmp_path, request):
     (tmp_path / "short.yaml").write_text(SHORT)
+    if "[twin]" in request.node.name:
+        example().save(tmp_path / "p3at.twin.yaml")
 
 
 def test_the_commands_of_the_journey_are_there():

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from slipfit.cli import catalogue, demo, schema, simulate
+from slipfit.cli import catalogue, demo, friction, inspect, schema, simulate, twin
 from slipfit.errors import SlipfitError
 
 app = typer.Typer(
@@ -16,9 +16,12 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
+app.command("inspect")(inspect.inspect)
 app.add_typer(catalogue.robots, name="robots")
 app.add_typer(catalogue.grounds, name="grounds")
 app.command("laws")(catalogue.laws)
+app.command("twin")(twin.twin)
+app.add_typer(friction.app, name="friction")
 app.command("schema")(schema.schema)
 
 

@@ -8,15 +8,24 @@ from slipfit.cli.output import JsonFlag
 from slipfit.errors import ParameterError
 
 
-def schema(kind: Annotated[str, typer.Argument(help="robot, ground, scenario or columns.")], json: JsonFlag = False) -> None:
+def schema(
+    kind: Annotated[str, typer.Argument(help="robot, ground, scenario, columns or twin.")], json: JsonFlag = False
+) -> None:
     """Print the JSON schema of a kind of file; an editor that knows it completes and checks as you type."""
     from slipfit.library import Ground, Robot
     from slipfit.library.files import NamedFile, nearest
     from slipfit.library.schemas import schema_text
     from slipfit.logs import ColumnMap
     from slipfit.simulate import Scenario
+    from slipfit.twin import Twin
 
-    kinds: dict[str, type[NamedFile]] = {"robot": Robot, "ground": Ground, "scenario": Scenario, "columns": ColumnMap}
+    kinds: dict[str, type[NamedFile]] = {
+        "robot": Robot,
+        "ground": Ground,
+        "scenario": Scenario,
+        "columns": ColumnMap,
+        "twin": Twin,
+    }
     if kind not in kinds:
         raise ParameterError(f"there is no kind of file '{kind}'; {nearest(kind, kinds)}")
     typer.echo(schema_text(kinds[kind]), nl=False)

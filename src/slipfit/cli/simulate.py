@@ -13,9 +13,9 @@ from slipfit.errors import ParameterError, SlipfitError
 
 
 def simulate(
-    robot: Annotated[str, typer.Argument(help="Robot of the library (slipfit robots), or a robot file.")],
+    robot: Annotated[str, typer.Argument(help="Robot of the library (slipfit robots), a robot file, or a twin.")],
     scenario: Annotated[Path | None, typer.Option(help="Scenario file; without one: a speed step, a stop and a spin.")] = None,
-    ground: Annotated[str | None, typer.Option(help="Ground of the library, or a file; instead of the scenario's.")] = None,
+    ground: Annotated[str | None, typer.Option(help="Ground of library or twin, or a file; instead of the scenario's.")] = None,
     slope_deg: Annotated[float | None, typer.Option(help="Slope of the plane, degrees; instead of the scenario's.")] = None,
     uphill_deg: Annotated[float | None, typer.Option(help="Direction of steepest ascent from the x axis, degrees.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the motion: .parquet, .csv or .tum (evo).")] = None,
@@ -28,14 +28,17 @@ def simulate(
 
     Example: slipfit simulate p3at --slope-deg 10 --plot drive.png -o drive.csv
     """
-    from slipfit.library import find_ground, find_robot
     from slipfit.simulate import Scenario
     from slipfit.simulate import simulate as run
+    from slipfit.simulate.run import robot_on_ground
     from slipfit.simulate.scenario import standard_drive
+    from slipfit.twin import Twin, find_robot_or_twin
 
-    chosen = find_robot(robot)
+    driver = find_robot_or_twin(robot)
     drive = Scenario.load(scenario) if scenario else standard_drive()
-    surface = None if ground is None else find_ground(ground)
+    asked_by = Path(robot) if isinstance(driver, Twin) else None if ground else scenario
+    with _told_with(asked_by):
+        chosen, surface = robot_on_ground(driver, drive, ground)
     tilt: dict[str, Any] = {}
     if slope_deg is not None:
         tilt["slope_rad"] = _radians("--slope-deg", slope_deg, 0.0, 89.9)
@@ -65,12 +68,12 @@ def simulate(
 
 
 @contextlib.contextmanager
-def _told_with(scenario: Path | None) -> Iterator[None]:
+def _told_with(file: Path | None) -> Iterator[None]:
     """What turns out to be wrong with a drive is told with the file that asks for it."""
     try:
         yield
     except SlipfitError as error:
-        raise type(error)(f"{scenario}: {error}" if scenario else str(error)) from None
+        raise type(error)(f"{file}: {error}" if file else str(error)) from None
 
 
 def _radians(flag: str, degrees: float, lower: float, upper: float) -> float:

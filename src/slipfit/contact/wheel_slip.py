@@ -44,26 +44,28 @@ def _(law, force_x, force_y, load):
     return within(law.limit, force_x, force_y, load)
 
 
-def spin_yaw_rate(commanded_radps, c_lat_over_c_long, half_track_m, half_wheelbase_m):
+def spin_yaw_rate(commanded_radps, c_lat_over_c_long, half_track_m, half_wheelbase_m, half_width_m=0.0):
     """Steady yaw rate of a four-wheel robot that spins on the spot, below Coulomb's limit, in rad/s.
 
-        omega = omega_t / (1 + (l / b)^2 c_long / c_lat)
+        omega = omega_t / (1 + (d^2 + l^2 c_long / c_lat) / b^2)
 
-    Symbols    omega_t commanded_radps, rim speed / b · b half_track_m · l half_wheelbase_m
-    Reference  [Trimble2022] eq. (3), solved for omega
-    Valid for  centre of mass at the wheels' centre, one contact point per wheel
+    Symbols    omega_t commanded_radps, rim speed / b · b half_track_m · l half_wheelbase_m · d half_width_m of wheels that
+               stand on their two edges, zero for one contact point per wheel
+    Reference  [Trimble2022] eq. (3), solved for omega; d derived in docs/theory/wheel_slip_protocol, eq. (wide)
+    Valid for  centre of mass at the wheels' centre; for another see calibrate/spin_test
     """
-    return commanded_radps / (1.0 + (half_wheelbase_m / half_track_m) ** 2 / c_lat_over_c_long)
+    return commanded_radps / (1.0 + (half_width_m**2 + half_wheelbase_m**2 / c_lat_over_c_long) / half_track_m**2)
 
 
-def spin_ratio(commanded_radps, yaw_rate_radps, half_track_m, half_wheelbase_m):
+def spin_ratio(commanded_radps, yaw_rate_radps, half_track_m, half_wheelbase_m, half_width_m=0.0):
     """c_lat / c_long from a steady spin: the inverse of `spin_yaw_rate`.
 
-        c_lat / c_long = l^2 omega / (b^2 (omega_t - omega))
+        c_lat / c_long = l^2 omega / (b^2 (omega_t - omega) - d^2 omega)
 
-    Reference  [Trimble2022] eq. (3)
+    Reference  [Trimble2022] eq. (3); d derived in docs/theory/wheel_slip_protocol, eq. (wide)
     """
-    return (half_wheelbase_m / half_track_m) ** 2 * yaw_rate_radps / (commanded_radps - yaw_rate_radps)
+    along = half_track_m**2 * (commanded_radps - yaw_rate_radps) - half_width_m**2 * yaw_rate_radps
+    return half_wheelbase_m**2 * yaw_rate_radps / along
 
 
 def spin_forces(commanded_radps, yaw_rate_radps, c_long, c_lat, half_track_m, half_wheelbase_m):

@@ -3,6 +3,19 @@
 from slipfit.logs.bag_writer import write_bag1, write_bag2, write_mcap
 from slipfit.logs.column_map import ColumnMap
 from slipfit.logs.drive_log import Channel, DriveLog
+from slipfit.logs.inspection import Finding, Inspection, Severity, inspect_log
 from slipfit.logs.read import read_log
 
-__all__ = ["Channel", "ColumnMap", "DriveLog", "read_log", "write_bag1", "write_bag2", "write_mcap"]
+__all__ = [
+    "Channel",
+    "ColumnMap",
+    "DriveLog",
+    "Finding",
+    "Inspection",
+    "Severity",
+    "inspect_log",
+    "read_log",
+    "write_bag1",
+    "write_bag2",
+    "write_mcap",
+]

@@ -1,4 +1,4 @@
-"""Simulate one drive, or thousands: robot and scenario in, trajectories out."""
+"""Simulate one drive, or thousands: robot or twin and scenario in, trajectories out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,12 +9,13 @@ import numpy as np
 
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.kernels import run_chunks
-from slipfit.library import Ground, Robot, find_ground, find_robot
+from slipfit.library import Ground, Robot, find_ground
 from slipfit.simulate.assemble import assemble, named_values, varied
 from slipfit.simulate.commands import command_table, commanded_turn
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.sensors import read_sensors
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
+from slipfit.twin import Twin, find_robot_or_twin
 from slipfit.vehicles import skid_steer
 
 _STATUS = {skid_steer.OK: RunStatus.FINISHED, skid_steer.NOT_FINITE: RunStatus.DIVERGED}
@@ -84,23 +85,22 @@ class Batch:
 
 
 def simulate(
-    robot: Robot | str | Path, scenario: Scenario | str | Path, *, ground: Ground | str | Path | None = None
+    robot: Robot | Twin | str | Path, scenario: Scenario | str | Path, *, ground: Ground | str | Path | None = None
 ) -> Trajectory:
     """Drive a robot through a scenario, with sensors if the scenario has some.
 
     Parameters
     ----------
-    robot : a record, a name of the library, or the path of a robot file
+    robot : a record, a name of the library, or the path of a file; a twin in its place brings its ground along
     scenario : a record, or the path of a scenario file
-    ground : overrides the surface that the scenario names
+    ground : overrides the surface that the scenario names, and the twin's; of a twin with several grounds it chooses one
 
     Examples
     --------
     >>> trajectory = simulate("p3at", Scenario(commands=[{"for_s": 2.0, "v_mps": 0.5}]))
     """
     scenario = _scenario(scenario)
-    robot = robot if isinstance(robot, Robot) else find_robot(robot)
-    ground = _ground(ground, scenario)
+    robot, ground = robot_on_ground(robot, scenario, ground)
     if not scenario.sensors.names:
         return simulate_many(robot, scenario, {}, ground=ground).run(0)
     table, every = _commands(robot, scenario)
@@ -111,7 +111,7 @@ def simulate(
 
 
 def simulate_many(
-    robot: Robot | str | Path,
+    robot: Robot | Twin | str | Path,
     scenario: Scenario | str | Path,
     vary: Mapping[str, Any],
     *,
@@ -130,10 +130,25 @@ def simulate_many(
     A run whose numbers stop being finite gets a status; the others go on. Run 317 gives the same bits alone or among a million.
     """
     scenario = _scenario(scenario)
-    robot = robot if isinstance(robot, Robot) else find_robot(robot)
-    ground = _ground(ground, scenario)
+    robot, ground = robot_on_ground(robot, scenario, ground)
     table, every = _commands(robot, scenario, ends_only=ends_only)
     return _run(robot, scenario, ground, vary, table, every, workers)
+
+
+def robot_on_ground(
+    robot: Robot | Twin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
+) -> tuple[Robot, Ground]:
+    """Who drives, and on what. A twin's only ground counts whatever the scenario names; of several, `ground` or the scenario's
+    surface chooses."""
+    if isinstance(robot, str | Path):
+        robot = find_robot_or_twin(robot)
+    if isinstance(robot, Robot):
+        return robot, _ground(ground, scenario)
+    if ground is None:
+        named = scenario.ground.surface
+        return robot.robot, robot.ground(named if named in robot.grounds else None)
+    is_own = isinstance(ground, str) and ground in robot.grounds
+    return robot.robot, robot.ground(str(ground)) if is_own else _ground(ground, scenario)
 
 
 def _thinned(records: np.ndarray, every: int, wheels: int) -> np.ndarray:

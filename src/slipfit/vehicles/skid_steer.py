@@ -328,6 +328,7 @@ def _begin(robot, wheels, memory, work, packs):
 
 @part
 def _record(robot, work, s, i, out):
+    """Write a record; only the body's columns where `out` has no room for the wheels'."""
     body = robot.body
     c, n = cos_and_sin(s.heading)
     put(out[:, 0], i, s.x - c * body.com_x + n * body.com_y)
@@ -339,7 +340,7 @@ def _record(robot, work, s, i, out):
     put(out[:, 6], i, s.fx)
     put(out[:, 7], i, s.fy)
     put(out[:, 8], i, s.yaw_accel)
-    count = len(robot.wheels.x)
+    count = len(robot.wheels.x) if out.shape[1] > 9 else 0
     for k in range(count):
         put(out[:, 9 + k], i, work.speed[k])
         put(out[:, 9 + count + k], i, work.angle[k])

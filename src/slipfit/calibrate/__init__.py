@@ -1,0 +1,1 @@
+"""From a drive log to the constants of a contact law."""

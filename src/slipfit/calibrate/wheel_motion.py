@@ -1,0 +1,101 @@
+"""How far each side's wheels rolled, from whatever the encoders tell: angles, ticks or speeds, of wheels or sides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import cumulative_trapezoid
+
+from slipfit.errors import LogError
+from slipfit.library import Robot
+from slipfit.logs import Channel, DriveLog
+from slipfit.logs.channels import ENCODERS, side_column, wheel_columns
+from slipfit.logs.drive_log import NANOSECONDS
+
+#: Angles that never leave a turn are taken to start again after each, if they jump by more than half of it.
+_HALF_TURN_RAD = np.pi
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WheelMotion:
+    """Rolled distance of the left and the right side (m), each the mean of its wheels, from the first stamp on."""
+
+    stamps_ns: np.ndarray  # strictly increasing
+    left_m: np.ndarray
+    right_m: np.ndarray
+
+    @property
+    def time_s(self) -> np.ndarray:
+        """Seconds since the first stamp."""
+        return np.asarray((self.stamps_ns - self.stamps_ns[0]) / NANOSECONDS)
+
+    @property
+    def rate_hz(self) -> float:
+        """By the median interval, which gaps do not change."""
+        return NANOSECONDS / float(np.median(np.diff(self.stamps_ns)))
+
+    def odometer_m(self, stamps_ns: np.ndarray) -> np.ndarray:
+        """Distance of the robot's middle if nothing slipped, at any stamps."""
+        middle = 0.5 * (self.left_m + self.right_m)
+        first = self.stamps_ns[0]
+        return np.asarray(np.interp(np.asarray(stamps_ns) - first, self.stamps_ns - first, middle))
+
+    def mean_speeds_mps(self, start_ns: int, end_ns: int) -> tuple[float, float]:
+        """Left and right speed over a while, by a straight line through all samples: one count matters less."""
+        inside = (self.stamps_ns >= start_ns) & (self.stamps_ns <= end_ns)
+        if inside.sum() < 2:
+            raise LogError(
+                f"encoders: {inside.sum()} samples within {(end_ns - start_ns) / NANOSECONDS:.3g} s; expected two or more"
+            )
+        t = (self.stamps_ns[inside] - start_ns) / NANOSECONDS
+        left, right = (float(np.polyfit(t, side[inside], 1)[0]) for side in (self.left_m, self.right_m))
+        return left, right
+
+
+def wheel_motion(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> WheelMotion:
+    """Rolled distances from the encoders of a log; rows with NaN and stamps that do not increase are left out."""
+    channel = log[ENCODERS]
+    angles, is_speed = _angles_or_speeds(channel, len(robot.wheels.at_m.value), counts_per_turn)
+    keep = np.isfinite(angles).all(axis=1)
+    stamps, angles = channel.stamps_ns[keep], angles[keep]
+    newest = np.maximum.accumulate(stamps) if len(stamps) else stamps
+    increasing = np.concatenate([[True], newest[1:] > newest[:-1]]) if len(stamps) else np.zeros(0, dtype=bool)
+    stamps, angles = stamps[increasing], angles[increasing]
+    if len(stamps) < 3:
+        raise LogError(f"encoders: {len(stamps)} usable samples; expected three or more, with finite values and rising stamps")
+    if is_speed:
+        angles = cumulative_trapezoid(angles, (stamps - stamps[0]) / NANOSECONDS, axis=0, initial=0.0)
+    rolled = robot.wheels.radius_m.value * (angles - angles[0])
+    return WheelMotion(stamps, rolled[:, ::2].mean(axis=1), rolled[:, 1::2].mean(axis=1))
+
+
+def _angles_or_speeds(channel: Channel, wheels: int, counts_per_turn: float | None) -> tuple[np.ndarray, bool]:
+    """Columns left, right, left, right ... in rad or rad/s, and which of the two; angles are preferred, then ticks."""
+    for quantity in ("angle", "ticks", "speed"):
+        sides = tuple(side_column(quantity, side) for side in ("left", "right"))
+        for names in (wheel_columns(quantity, wheels), sides):
+            if not set(names) <= set(channel.columns):
+                continue
+            values = _columns(channel, names)
+            if quantity == "ticks":
+                if not counts_per_turn:
+                    raise LogError("encoders: ticks do not say how many make a turn; give counts_per_turn")
+                return values * (2.0 * np.pi / counts_per_turn), False
+            return (_unwrapped(values), False) if quantity == "angle" else (values, True)
+    raise LogError(
+        f"encoders: columns {', '.join(channel.columns)}; expected angle, ticks or speed of {wheels} wheels or of both sides"
+    )
+
+
+def _columns(channel: Channel, names: Sequence[str]) -> np.ndarray:
+    return np.column_stack([channel.column(name) for name in names])
+
+
+def _unwrapped(angles: np.ndarray) -> np.ndarray:
+    """Angles that start again after each turn, made continuous; others are left alone, also across gaps."""
+    finite = angles[np.isfinite(angles).all(axis=1)]
+    if not len(finite) or np.ptp(finite, axis=0).max() > 2.0 * np.pi + 1e-6:
+        return angles
+    if not (np.abs(np.diff(finite, axis=0)) > _HALF_TURN_RAD).any():
+        return angles
+    return np.asarray(np.unwrap(angles, axis=0)) if np.isfinite(angles).all() else angles

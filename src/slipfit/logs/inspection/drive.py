@@ -1,0 +1,190 @@
+"""The drive itself: is there what calibration needs, does the robot steer, does it stand, turn, and keep its wheels down."""
+
+import numpy as np
+
+from slipfit.library import Robot
+from slipfit.logs import channels as names
+from slipfit.logs.drive_log import DriveLog
+from slipfit.logs.inspection.record import Finding, Severity, Step, spans
+from slipfit.logs.inspection.rest import GRAVITY_MPS2, rest_of
+from slipfit.logs.inspection.signals import inertial_of, origin_ns, rolled, rotation_of, seconds, seen_of, wheels_of
+from slipfit.vehicles import loads
+
+#: Less than this is no motion, no turn, no drive.
+LEAST_MOTION_M, LEAST_TURN_RAD, LEAST_MOVING_S = 0.02, 0.5, 3.0
+
+#: Specific force is averaged over this long before loads are worked out: shorter peaks are shocks, not load transfer.
+LIFT_S = 0.03
+
+#: Pitch and roll rates of a robot whose wheels stay down on a floor are smaller, rad/s; averaged over a tenth of a second.
+BURST_RADPS = 0.5
+
+
+def require_witnesses(log: DriveLog, _: Robot) -> Step:
+    """Encoders, and an IMU or a pose; no steering joints."""
+    findings = []
+    if names.ENCODERS not in log or rotation_of(log[names.ENCODERS]) is None:
+        has = ", ".join(log[names.ENCODERS].columns) if names.ENCODERS in log else ", ".join(sorted(log.channels)) or "nothing"
+        what = "encoders with columns of left and right wheels" if names.ENCODERS in log else "encoders"
+        findings.append(_fatal("encoders", "missing", f"the log has no {what} (it has {has})", "record JointState of the wheels"))
+    if names.IMU not in log and names.POSE not in log:
+        findings.append(_fatal("", "missing", "the log has neither IMU nor pose", "record one that tells how the body moves"))
+    for note in log.notes:
+        if "steer: this robot does not turn by slip" in note:
+            said = "this robot steers its wheels, slip constants of a skid-steer robot cannot be found"
+            findings.append(_fatal("encoders", "steered", f"{note}", said))
+    return Step(log, tuple(findings))
+
+
+def _fatal(channel: str, kind: str, found: str, remedy: str) -> Finding:
+    return Finding(Severity.FATAL, channel, kind, found, remedy)
+
+
+def require_motion(log: DriveLog, robot: Robot) -> Step:
+    """A robot that moves, long enough, and turns."""
+    wheels = wheels_of(log, robot, origin_ns(log))
+    if wheels is None:
+        return Step(log)
+    steps = np.abs(np.diff(wheels.values, axis=0))
+    travelled = float(steps.sum(axis=0).max())
+    is_ticks = (rotation_of(log[names.ENCODERS]) or ("",))[0] == "ticks"
+    if np.ptp(wheels.values, axis=0).max() < LEAST_MOTION_M and travelled < 5.0 * LEAST_MOTION_M:
+        return Step(
+            log, (_fatal("encoders", "standing", f"the wheels turn by {travelled * 1e3:.1f} mm: the robot stands", "drive it"),)
+        )
+    findings = []
+    speed = steps.max(axis=1) / np.diff(wheels.time_s)
+    moving_s = float(np.diff(wheels.time_s)[speed > 0.1 * np.percentile(speed, 98.0)].sum())
+    if moving_s < LEAST_MOVING_S:
+        findings.append(
+            Finding(
+                Severity.WARNING,
+                "encoders",
+                "short drive",
+                f"the robot moves for {moving_s:.1f} s",
+                "drive for 20 s and more",
+                moving_s,
+            )
+        )
+    turned = _turned(log, wheels.yaw_rad if not is_ticks else None)
+    if turned is not None and turned < LEAST_TURN_RAD:
+        findings.append(
+            Finding(
+                Severity.WARNING,
+                "",
+                "no spin",
+                f"the robot turns by {np.degrees(turned):.1f}° altogether: c_lat cannot be found",
+                "add a spin on the spot, a turn to each side",
+                turned,
+            )
+        )
+    return Step(log, (*findings, *_steered(log, robot)))
+
+
+def _turned(log: DriveLog, by_wheels: np.ndarray | None) -> float | None:
+    """Largest change of heading, by the body's own witnesses."""
+    inertial, seen = inertial_of(log, origin_ns(log)), seen_of(log, origin_ns(log))
+    told = [float(np.ptp(s.values[:, 0])) for s in (inertial, seen) if s is not None and np.ptp(s.values[:, 0]) > 0.0]
+    if told:
+        return max(told)
+    return None if by_wheels is None else float(np.ptp(by_wheels))
+
+
+def _steered(log: DriveLog, robot: Robot) -> list[Finding]:
+    """Front wheels of a steered robot outrun the rear ones in turns: v_f² - v_r² = (r L)²."""
+    found = rotation_of(log[names.ENCODERS])
+    inertial = inertial_of(log, origin_ns(log))
+    if found is None or len(found[1]) < 2 or found[0] == "ticks" or inertial is None:
+        return []
+    channel = log[names.ENCODERS]
+    time_s = seconds(channel, origin_ns(log))
+    width = max(0.2, 2.0 * float(np.median(np.diff(time_s))))
+    edges = np.arange(max(time_s[0], inertial.time_s[0]), min(time_s[-1], inertial.time_s[-1]), width)
+    if len(edges) < 10:
+        return []
+    sums = rolled(channel.values, time_s, found[0]) * robot.wheels.radius_m.value
+    speed = [
+        [np.diff(np.interp(edges, time_s, sums[:, k])) / width for k in (side[0], side[-1])] for side in (found[1], found[2])
+    ]
+    gain = np.mean([front**2 - rear**2 for front, rear in speed], axis=0)
+    rate = np.diff(inertial.at(edges)[:, 0]) / width
+    expected = (rate * robot.wheelbase_m) ** 2
+    if expected.max() < 1e-3 or gain.std() < 1e-9:
+        return []
+    slope = float(expected @ gain / (expected @ expected))
+    r2 = float(np.corrcoef(expected, gain)[0, 1]) ** 2
+    if not (0.5 < slope < 2.0 and r2 > 0.7):
+        return []
+    found_text = f"front wheels outrun the rear ones in turns as those of a steered robot do (v_f² - v_r² = {slope:.2f} (r L)²)"
+    return [_fatal("encoders", "steered", found_text, "slip constants of a skid-steer robot cannot be found from it")]
+
+
+def find_lift(log: DriveLog, robot: Robot) -> tuple[Step, tuple[tuple[float, float], ...]]:
+    """Moments in which load transfer takes a wheel off the ground, and bursts of pitch or roll."""
+    if names.IMU not in log or not {"accel_x_mps2", "accel_y_mps2"} <= set(log[names.IMU].columns):
+        return Step(log), ()
+    channel = log[names.IMU]
+    time_s = seconds(channel, origin_ns(log))
+    rest = rest_of(log, robot)
+    force = []
+    for name in ("accel_x_mps2", "accel_y_mps2"):
+        column = channel.column(name)
+        force.append(
+            _smoothed(column - (column[rest].mean() if rest is not None else np.median(column)), channel.rate_hz, LIFT_S)
+        )
+    lowest = smallest_share(robot, *force)
+    lifted = [(float(time_s[a]), float(time_s[b])) for a, b in spans(lowest <= 0.0) if b > a or channel.rate_hz < 50.0]
+    findings = []
+    if lifted:
+        total = sum(b - a for a, b in lifted)
+        findings.append(
+            Finding(
+                Severity.WARNING,
+                names.IMU,
+                "wheel lift",
+                f"a wheel leaves the ground {len(lifted)} times, first at {lifted[0][0]:.2f} s, for {total:.2f} s altogether "
+                f"(load transfer by {np.hypot(*force).max():.1f} m/s²)",
+                "accelerate more gently; these moments do not count for slip",
+                lifted[0][0],
+            )
+        )
+    for axis, what in (("gyro_y_radps", "pitch"), ("gyro_x_radps", "roll")):
+        if axis in channel.columns:
+            rate = _smoothed(channel.column(axis), channel.rate_hz, 0.1)
+            burst = spans(
+                np.abs(rate - np.median(rate)) > max(BURST_RADPS, 8.0 * 1.4826 * float(np.median(np.abs(rate - np.median(rate)))))
+            )
+            if burst:
+                findings.append(
+                    Finding(
+                        Severity.WARNING,
+                        names.IMU,
+                        f"{what} burst",
+                        f"{len(burst)} bursts of {what} rate, first at {time_s[burst[0][0]]:.2f} s, "
+                        f"up to {np.abs(rate).max():.2f} rad/s: a wheel lifts or meets an obstacle",
+                        "keep to level floor",
+                        float(np.abs(rate).max()),
+                    )
+                )
+    return Step(log, tuple(findings)), tuple(lifted)
+
+
+def smallest_share(robot: Robot, force_x: np.ndarray, force_y: np.ndarray) -> np.ndarray:
+    """Smallest share of the weight on an axle or side, before clipping, at each moment: 0 or less is a wheel in the air.
+
+    Shares as in `vehicles.loads`, which clips them.
+    """
+    wheels = loads.wheels(robot.wheels.at_m.value, robot.wheels.radius_m.value)
+    x, y, height = robot.centre_of_mass_m.value
+    at_x = x - height * force_x / GRAVITY_MPS2
+    at_y = y - height * force_y / GRAVITY_MPS2
+    on_axle = wheels.share_x[:, None] + wheels.leverage_x[:, None] * at_x
+    on_side = wheels.share_y[:, None] + wheels.leverage_y[:, None] * at_y
+    return np.asarray(np.minimum(on_axle, on_side).min(axis=0))
+
+
+def _smoothed(column: np.ndarray, rate_hz: float, over_s: float) -> np.ndarray:
+    width = max(1, round(over_s * rate_hz)) // 2 * 2 + 1
+    if width >= len(column):
+        return column
+    return np.convolve(np.pad(column, width // 2, mode="edge"), np.full(width, 1.0 / width), mode="valid")

@@ -1,0 +1,53 @@
+"""One pass over a log: every check in the order in which corrections build on each other."""
+
+from collections.abc import Callable
+
+from slipfit.library import Robot
+from slipfit.logs.drive_log import DriveLog
+from slipfit.logs.inspection.clock import correct_clocks
+from slipfit.logs.inspection.drive import find_lift, require_motion, require_witnesses
+from slipfit.logs.inspection.record import Finding, Inspection, Severity, Step, worst_first
+from slipfit.logs.inspection.rest import measure_lever_arm, measure_rest
+from slipfit.logs.inspection.signs import correct_one_side, correct_signs
+from slipfit.logs.inspection.stamps import drop_bad_numbers, look_at_rates, put_in_order
+from slipfit.logs.inspection.units import correct_units
+from slipfit.logs.inspection.values import correct_axes, drop_repeated, look_for_rails, measure_resolution
+
+#: Stamps before numbers, units before signs (a pose in degrees has no course), signs before clocks, clocks before rest.
+CHECKS: tuple[Callable[[DriveLog, Robot], Step], ...] = (
+    drop_bad_numbers,
+    put_in_order,
+    look_at_rates,
+    require_witnesses,
+    drop_repeated,
+    look_for_rails,
+    correct_axes,
+    measure_resolution,
+    correct_one_side,
+    correct_units,
+    correct_signs,
+    require_motion,
+    correct_clocks,
+    measure_rest,
+    measure_lever_arm,
+)
+
+
+def inspect_log(log: DriveLog, robot: Robot) -> Inspection:
+    """What is wrong with a log, and the log as it should have been.
+
+    Nothing is resampled. `corrected` has rows in order of time, without those that are not finite, doubled, held or frozen;
+    units and signs set right; stamps of IMU and pose on the encoders' clock. After a fatal finding the rest is not looked at.
+    """
+    findings: list[Finding] = []
+    corrections: list[str] = []
+    corrected = log
+    for check in CHECKS if log.channels else (require_witnesses,):
+        step = check(corrected, robot)
+        corrected = step.log
+        findings += step.findings
+        corrections += step.corrections
+        if any(f.severity is Severity.FATAL for f in step.findings):
+            return Inspection(log, corrected, worst_first(findings), tuple(corrections))
+    step, lifted = find_lift(corrected, robot)
+    return Inspection(log, corrected, worst_first([*findings, *step.findings]), tuple(corrections), lifted)

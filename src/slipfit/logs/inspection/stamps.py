@@ -1,0 +1,160 @@
+"""Stamps and numbers of each channel by itself: values that are none, order, repetition, gaps, jitter, rate."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from slipfit.library import Robot
+from slipfit.logs import channels as names
+from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
+from slipfit.logs.inspection.record import Finding, Severity, Step
+
+#: A pause is a gap from this many median periods on, and from this long: two lost samples of a slow channel are no event.
+GAP_PERIODS = 3.5
+GAP_S = 0.05
+
+#: Spread of the period (1.48 times the median deviation) over the period, above which stamps say little about sampling.
+JITTER = 0.25
+
+#: Rates below which slip is hard to see: body motion changes within tenths of a second. Poses can be rare, they do not drift.
+LOWEST_RATE_HZ = {names.ENCODERS: 5.0, names.IMU: 15.0, names.POSE: 1.0}
+
+
+def drop_bad_numbers(log: DriveLog, _: Robot) -> Step:
+    """Rows with NaN or infinity are left out of the channels that calibration reads."""
+    findings, corrections, channels = [], [], []
+    for channel in log.channels.values():
+        bad = ~np.isfinite(channel.values).all(axis=1)
+        never = [c for c, column in zip(channel.columns, channel.values.T, strict=True) if not np.isfinite(column).any()]
+        if not bad.any() or channel.name not in LOWEST_RATE_HZ:
+            continue
+        if bad.all():
+            findings.append(
+                Finding(
+                    Severity.ERROR,
+                    channel.name,
+                    "not finite",
+                    f"every row has NaN or infinity{' (' + ', '.join(never) + ')' if never else ''}",
+                    "leave these columns or the channel out when reading",
+                )
+            )
+            continue
+        when = (channel.stamps_ns[np.argmax(bad)] - channel.stamps_ns[0]) / NANOSECONDS
+        findings.append(
+            Finding(
+                Severity.WARNING if bad.mean() < 0.1 else Severity.ERROR,
+                channel.name,
+                "not finite",
+                f"{bad.sum()} of {len(bad)} rows have NaN or infinity, the first at {when:.2f} s",
+                "find out what the driver says with it; these rows are left out",
+                float(bad.mean()),
+                is_corrected=True,
+            )
+        )
+        corrections.append(f"{bad.sum()} rows of {channel.name} that are not finite")
+        channels.append(rows_of(channel, ~bad))
+    return Step(log.having(*channels), tuple(findings), tuple(corrections))
+
+
+def put_in_order(log: DriveLog, _: Robot) -> Step:
+    """Stamps that run backward are sorted; of rows with the same stamp the first stays."""
+    findings, corrections, channels = [], [], []
+    for channel in log.channels.values():
+        steps = np.diff(channel.stamps_ns)
+        backward = int((steps < 0).sum())
+        if backward:
+            findings.append(
+                Finding(
+                    Severity.ERROR,
+                    channel.name,
+                    "backward stamps",
+                    f"time runs backward {backward} times, by up to {-steps.min() / 1e9:.3f} s",
+                    "record with one clock; rows are sorted by their stamps",
+                    float(backward),
+                    is_corrected=True,
+                )
+            )
+            corrections.append(f"order of {channel.name}")
+        order = np.argsort(channel.stamps_ns, kind="stable")
+        is_first = np.diff(channel.stamps_ns[order], prepend=np.iinfo(np.int64).min // 2) > 0
+        doubled = int((~is_first).sum())
+        if doubled:
+            findings.append(
+                Finding(
+                    Severity.WARNING,
+                    channel.name,
+                    "duplicated stamps",
+                    f"{doubled} of {len(is_first)} rows repeat the stamp of the row before",
+                    "check for two publishers; the first row of each stamp stays",
+                    float(doubled),
+                    is_corrected=True,
+                )
+            )
+            corrections.append(f"{doubled} duplicated rows of {channel.name}")
+        if backward or doubled:
+            channels.append(rows_of(channel, order[is_first]))
+    return Step(log.having(*channels), tuple(findings), tuple(corrections))
+
+
+def look_at_rates(log: DriveLog, _: Robot) -> Step:
+    """Rate, gaps and jitter of the channels that calibration reads."""
+    findings = []
+    for name, lowest_hz in LOWEST_RATE_HZ.items():
+        if name not in log or len(log[name].stamps_ns) < 3:
+            continue
+        periods = np.diff(log[name].stamps_ns) / NANOSECONDS
+        median = float(np.median(periods))
+        is_slow = 1.0 / median < lowest_hz
+        findings.append(
+            Finding(
+                Severity.WARNING if is_slow else Severity.INFO,
+                name,
+                "rate",
+                f"{1.0 / median:.4g} Hz, {len(periods) + 1} samples in {periods.sum():.4g} s",
+                f"record at {lowest_hz:g} Hz or more" if is_slow else "nothing",
+                1.0 / median,
+            )
+        )
+        findings += _gaps(log[name], periods, median)
+        jitter = 1.4826 * float(np.median(np.abs(periods - median))) / median
+        if jitter > JITTER:
+            findings.append(
+                Finding(
+                    Severity.WARNING,
+                    name,
+                    "jitter",
+                    f"the period of {median * 1e3:.3g} ms varies by {100 * jitter:.0f} %",
+                    "stamp in the driver, not where the message is received",
+                    jitter,
+                )
+            )
+    return Step(log, tuple(findings))
+
+
+def _gaps(channel: Channel, periods: np.ndarray, median: float) -> list[Finding]:
+    gaps = gap_places(periods)
+    if not len(gaps):
+        return []
+    longest = gaps[np.argmax(periods[gaps])]
+    lost = periods[gaps].sum() / max(periods.sum(), 1e-9)
+    return [
+        Finding(
+            Severity.WARNING if periods[longest] > 0.5 or lost > 0.02 else Severity.INFO,
+            channel.name,
+            "gaps",
+            f"{len(gaps)} gaps, the longest {periods[longest]:.3f} s at {channel.time_s[longest]:.2f} s "
+            f"(period {median * 1e3:.3g} ms), {100 * lost:.1f} % of the time",
+            "check the load of the recording computer; nothing is filled in",
+            float(periods[longest]),
+        )
+    ]
+
+
+def gap_places(periods: np.ndarray) -> np.ndarray:
+    """Places of periods that are gaps."""
+    return np.flatnonzero((periods > GAP_PERIODS * np.median(periods)) & (periods > GAP_S))
+
+
+def rows_of(channel: Channel, rows: np.ndarray) -> Channel:
+    """The channel with some of its rows, by mask or by number."""
+    return replace(channel, stamps_ns=channel.stamps_ns[rows], values=channel.values[rows])
