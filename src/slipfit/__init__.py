@@ -37,11 +37,15 @@ _HOMES = {
     "RunStatus": "slipfit.simulate",
     "simulate": "slipfit.simulate",
     "simulate_many": "slipfit.simulate",
+    "Fit": "slipfit.calibrate",
+    "calibrate": "slipfit.calibrate",
 }
 
 __all__ = [*_HOMES, "__version__"]
 
 if TYPE_CHECKING:
+    from slipfit.calibrate import Fit as Fit
+    from slipfit.calibrate import calibrate as calibrate
     from slipfit.contact import LAWS as LAWS
     from slipfit.errors import SlipfitError as SlipfitError
     from slipfit.library import Ground as Ground

@@ -14,7 +14,8 @@ import yaml
 
 from slipfit.cli import app
 from slipfit.library import Robot, find_robot, ground_names, robot_names
-from slipfit.simulate import Trajectory, run
+from slipfit.simulate import Trajectory, run, simulate
+from slipfit.simulate.scenario import standard_drive
 from unit.twin.twins import example
 
 SHORT = """\
@@ -41,6 +42,7 @@ ARGUMENTS = {
     ("grounds", "show"): ["gravel"],
     ("schema",): ["robot"],
     ("simulate",): ["p3at", "--scenario", "short.yaml"],
+    ("inspect",): ["drive", "--robot", "p3at"],
     ("twin",): ["p3at.twin.yaml"],
     ("friction", "tilt"): ["--angle-deg", "30", "--angle-deg", "31"],
     ("friction", "pull"): ["--force-n", "95", "--force-n", "92", "--robot", "p3at"],
@@ -54,6 +56,8 @@ def short_scenario(tmp_path, request):
     (tmp_path / "short.yaml").write_text(SHORT)
     if "[twin]" in request.node.name:
         example().save(tmp_path / "p3at.twin.yaml")
+    if "[inspect]" in request.node.name:
+        simulate(find_robot("p3at"), standard_drive()).readings.save_csv(tmp_path / "drive")
 
 
 def test_the_commands_of_the_journey_are_there():

@@ -41,4 +41,4 @@ def test_a_picture_is_drawn_once(slipfit, drive, tmp_path):
 
 def test_bad_questions_are_refused(refused):
     assert "no such file" in refused("inspect", "nothing.mcap", "--robot", "p3at")
-    assert "expected channel=topic" in refused("inspect", "nothing.mcap", "--robot", "p3at", "--topics", "pose")
+    assert "expected channel=topic" in refused("inspect", "nothing.mcap", "--robot", "p3at", "--topic", "pose")

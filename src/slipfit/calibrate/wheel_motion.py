@@ -52,10 +52,24 @@ class WheelMotion:
         return left, right
 
 
-def wheel_motion(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> WheelMotion:
-    """Rolled distances from the encoders of a log; rows with NaN and stamps that do not increase are left out."""
-    channel = log[ENCODERS]
-    angles, is_speed = _angles_or_speeds(channel, len(robot.wheels.at_m.value), counts_per_turn)
+@dataclass(frozen=True, eq=False, slots=True)
+class WheelAngles:
+    """Angle of every wheel (rad) at strictly increasing stamps, and how finely the encoders tell it."""
+
+    stamps_ns: np.ndarray
+    angle_rad: np.ndarray  # (T, wheels)
+    step_rad: float  # smallest change that occurs: the count of an incremental encoder; tiny where angles are smooth
+
+    @property
+    def noise_rad(self) -> float:
+        """Standard deviation of rounding to counts: step / sqrt(12)."""
+        return float(self.step_rad / np.sqrt(12.0))
+
+
+def wheel_angles(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> WheelAngles:
+    """Angles of all wheels from whatever the encoders tell; rows with NaN and stamps that do not increase are left out."""
+    channel, wheels = log[ENCODERS], len(robot.wheels.at_m.value)
+    angles, is_speed = _angles_or_speeds(channel, wheels, counts_per_turn)
     keep = np.isfinite(angles).all(axis=1)
     stamps, angles = channel.stamps_ns[keep], angles[keep]
     newest = np.maximum.accumulate(stamps) if len(stamps) else stamps
@@ -63,10 +77,27 @@ def wheel_motion(log: DriveLog, robot: Robot, *, counts_per_turn: float | None =
     stamps, angles = stamps[increasing], angles[increasing]
     if len(stamps) < 3:
         raise LogError(f"encoders: {len(stamps)} usable samples; expected three or more, with finite values and rising stamps")
+    time_s = (stamps - stamps[0]) / NANOSECONDS
+    step = _smallest_change(angles) * (float(np.median(np.diff(time_s))) if is_speed else 1.0)
     if is_speed:
-        angles = cumulative_trapezoid(angles, (stamps - stamps[0]) / NANOSECONDS, axis=0, initial=0.0)
-    rolled = robot.wheels.radius_m.value * (angles - angles[0])
-    return WheelMotion(stamps, rolled[:, ::2].mean(axis=1), rolled[:, 1::2].mean(axis=1))
+        angles = cumulative_trapezoid(angles, time_s, axis=0, initial=0.0)
+    angles = angles - angles[0]
+    return WheelAngles(stamps, np.tile(angles, (1, wheels // angles.shape[1])), step)
+
+
+def _smallest_change(values: np.ndarray) -> float:
+    """Smallest change between samples that is no rounding error: what one count makes."""
+    changes = np.abs(np.diff(values, axis=0))
+    tiny = 1e-12 * max(1.0, float(np.abs(values).max()))
+    real = changes[changes > tiny]
+    return float(real.min()) if len(real) else 0.0
+
+
+def wheel_motion(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> WheelMotion:
+    """Rolled distances of both sides from the encoders of a log."""
+    wheels = wheel_angles(log, robot, counts_per_turn=counts_per_turn)
+    rolled = robot.wheels.radius_m.value * wheels.angle_rad
+    return WheelMotion(wheels.stamps_ns, rolled[:, ::2].mean(axis=1), rolled[:, 1::2].mean(axis=1))
 
 
 def _angles_or_speeds(channel: Channel, wheels: int, counts_per_turn: float | None) -> tuple[np.ndarray, bool]:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from slipfit.cli import catalogue, demo, friction, inspect, schema, simulate, twin
+from slipfit.cli import calibrate, catalogue, demo, friction, inspect, schema, simulate, twin
 from slipfit.errors import SlipfitError
 
 app = typer.Typer(
@@ -15,6 +15,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo")(demo.demo)
+app.command("calibrate")(calibrate.calibrate)
 app.command("simulate")(simulate.simulate)
 app.command("inspect")(inspect.inspect)
 app.add_typer(catalogue.robots, name="robots")

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from slipfit.cli.log_options import ColumnsOption, TopicOption, named_topics
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table
 from slipfit.errors import ParameterError
 
@@ -19,8 +20,6 @@ TESTS = {
 }
 
 LogOption = Annotated[list[Path] | None, typer.Option("--log", help="Log of a test, instead of typed readings; may be repeated.")]
-ColumnsOption = Annotated[Path | None, typer.Option("--columns", help="Column map of a CSV log.")]
-TopicOption = Annotated[list[str] | None, typer.Option("--topic", help="CHANNEL=TOPIC of a bag; may be repeated.")]
 ReadingsOption = Annotated[Path | None, typer.Option("--readings", help="Table of readings, .csv or .yaml, with these names.")]
 IntoOption = Annotated[Path | None, typer.Option("--into", help="Twin to put the coefficient into.")]
 GroundOption = Annotated[str | None, typer.Option("--ground", help="Ground of the twin; needed if it has several.")]
@@ -264,13 +263,8 @@ def _only_log(log: list[Path], **typed: Any) -> None:
 def _logs(paths: list[Path], columns: Path | None, topics: list[str] | None) -> list[Any]:
     from slipfit.logs import read_log
 
-    chosen: dict[str, str] = {}
-    for entry in topics or []:
-        channel, sign, name = entry.partition("=")
-        if not (sign and channel and name):
-            raise ParameterError(f"--topic is '{entry}'; expected CHANNEL=TOPIC, as imu=/imu/data")
-        chosen[channel] = name
-    return [read_log(path, topics=chosen or None, columns=columns) for path in paths]
+    named = named_topics(topics)
+    return [read_log(path, topics=named or None, columns=columns) for path in paths]
 
 
 def _typed(readings: Path | None, **given: list[float] | None) -> list[list[float]]:

@@ -5,17 +5,15 @@ from typing import Annotated
 
 import typer
 
+from slipfit.cli.log_options import ColumnsOption, TopicOption, named_topics
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
-from slipfit.errors import ParameterError
 
 
 def inspect(
     log: Annotated[Path, typer.Argument(help="ROS 1 or ROS 2 bag (.bag, .mcap, .db3, folder), or CSV.")],
     robot: Annotated[str, typer.Option(help="Robot of the library (slipfit robots), or a robot file.")],
-    topics: Annotated[
-        list[str] | None, typer.Option(help="Topic of a channel, as pose=/vicon/robot; may be given several times.")
-    ] = None,
-    columns: Annotated[Path | None, typer.Option(help="Column map of a CSV file.")] = None,
+    topic: TopicOption = None,
+    columns: ColumnsOption = None,
     plot: Annotated[Path | None, typer.Option(help="Draw what the sensors say into this picture (.png, .svg or .pdf).")] = None,
     json: JsonFlag = False,
     force: ForceFlag = False,
@@ -33,7 +31,7 @@ def inspect(
         from slipfit.report.figures import FIGURE_FORMATS
 
         check_target(plot, force=force, formats=FIGURE_FORMATS)
-    named = _named(topics or [])
+    named = named_topics(topic)
     with working(f"reading and inspecting {log.name}"):
         inspection = inspect_log(read_log(log, topics=named, columns=columns), chosen)
     lines = [inspection.summary()]
@@ -47,14 +45,3 @@ def inspect(
     show("\n".join(lines), document, as_json=json)
     if inspection.fatal:
         raise typer.Exit(1)
-
-
-def _named(topics: list[str]) -> dict[str, str]:
-    """--topics pose=/vicon/robot, as `read_log` takes them."""
-    named = {}
-    for entry in topics:
-        channel, equals, topic = entry.partition("=")
-        if not (channel and equals and topic):
-            raise ParameterError(f"--topics {entry}: expected channel=topic, as pose=/vicon/robot")
-        named[channel] = topic
-    return named

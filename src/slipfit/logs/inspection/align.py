@@ -9,9 +9,11 @@ k is a scale (slip, units, signs), b a bias. q exists only between wheels and bo
 rim with a lag that grows with rim speed (`Wheels.followed`), which must not be taken for a clock. Signals: yaw, distance ahead,
 and acceleration as second difference of distance.
 
-The estimate minimises sum_s n_s log RSS_s(tau, q), each signal with its own unknown noise. Its covariance is the sandwich
-A^-1 B A^-1 with A = sum g g' / s^2 and B the long-run covariance of g r / s^2 (Bartlett window), g the derivatives by tau and q
-after projection on k and b: residuals of a drive are never white.
+A coarse search over all offsets comes first (`find_agreement`), then Gauss-Newton on sum_s n_s log RSS_s(tau, q), each signal
+with its own unknown noise (`find_offset`). The covariance is the sandwich A^-1 B A^-1 with A = sum g g' / s^2 and B the long-run
+covariance of g r / s^2 (Bartlett window), g the derivatives by tau and q after projection on k and b: residuals of a drive are
+never white. Whether a sensor tells moments, means or what a filter left of them nobody says: half a sampling interval of the
+slower one, evenly spread, is added.
 """
 
 from collections.abc import Callable
@@ -28,11 +30,18 @@ COARSE_STEP_S = 0.05
 #: Below this share of explained variance two signals do not tell of the same motion.
 LEAST_R2 = 0.25
 
+#: Evidence, in units of log likelihood, that a correlation is none of chance, and that one offset is better than another.
+LEAST_EVIDENCE, LEAST_LEAD = 10.0, 5.0
+
+#: An offset is certain when yaw agrees so well, or any signal so well: R². Distance alone looks alike at many offsets.
+CERTAIN_YAW_R2, CERTAIN_R2 = 0.5, 0.85
+
 #: Spans of yaw and distance, and of second differences, which are noisier: seconds.
 SPAN_S, ACCEL_SPAN_S = 0.05, 0.1
 
-#: Lags of the body behind the rim that are tried, s per m/s: c_long m / n is 0.025 for document 000's robot and floor.
-LAGS_S2PM = (0.0, 0.005, 0.015, 0.03, 0.06, 0.12)
+#: Lags of the body behind the rim from which the fit starts, s per m/s: c_long m / n is 0.025 for document 000's robot and floor.
+LAGS_S2PM = (0.005, 0.04)
+LONGEST_LAG_S2PM = 0.3
 
 Z_90 = 1.6449
 
@@ -41,33 +50,42 @@ Increments = Callable[[Sums, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Signal:
-    """One quantity that two sensors tell: from a sensor and edges to increments, for the reference and for the other."""
+    """One quantity that two sensors tell: from a sensor and edges to increments, for the reference and for the other.
+
+    Edges are fixed in the clock of the slower sensor, so that it need not be interpolated; those of the other are shifted.
+    """
 
     name: str
     of_reference: Increments
     of_other: Increments
     edges_s: np.ndarray
+    shifts_reference: bool
     is_second: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Where two sensors agree best on a coarse grid of offsets: R² and sign of every signal there."""
+    """Where two sensors agree best on a coarse grid of offsets: R² and sign of every signal that tells there."""
 
     late_s: float
     r2: dict[str, float]
     sign: dict[str, float]
     is_clear: bool  # no offset elsewhere is as good
 
+    @property
+    def is_certain(self) -> bool:
+        """Clear, and by a signal that can be trusted with a correction."""
+        return self.is_clear and (self.r2.get("yaw", 0.0) > CERTAIN_YAW_R2 or max(self.r2.values()) > CERTAIN_R2)
+
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """Seconds by which a sensor is late, with its spread; how well the best signal agrees."""
+    """Seconds by which a sensor is late, with its spread; how well the signals agree; how the body lags behind the rim."""
 
     late_s: float
     std_s: float
-    r2: float
-    is_clear: bool
+    lag_s2pm: float
+    agreement: Agreement
 
     @property
     def interval_90(self) -> tuple[float, float]:
@@ -100,68 +118,72 @@ def signals_between(reference: Wheels | Inertial, other: Inertial | Seen, *, sig
     """What two sensors have in common. Unsigned, distances are compared as lengths, whatever the yaw of the pose means."""
     edges = edges_for((reference, other), SPAN_S)
     wide = edges_for((reference, other), ACCEL_SPAN_S)
+    moved = other.period_s >= reference.period_s
     if isinstance(reference, Wheels):
-        yaw = Signal("yaw", wheels_yaw, column(0), edges)
+        yaw = Signal("yaw", wheels_yaw, column(0), edges, moved)
         if isinstance(other, Inertial):
-            return [yaw, Signal("accel", wheels_accel, column(3, second=True), wide, is_second=True)]
-        return [yaw, Signal("ahead", wheels_ahead if signed else wheels_path, column(1 if signed else 2), edges)]
+            return [yaw, Signal("accel", wheels_accel, column(3, second=True), wide, moved, is_second=True)]
+        return [yaw, Signal("ahead", wheels_ahead if signed else wheels_path, column(1 if signed else 2), edges, moved)]
     return [
-        Signal("yaw", column(0), column(0), edges),
-        Signal("accel", column(3, second=True), column(1, second=True), wide, is_second=True),
+        Signal("yaw", column(0), column(0), edges, moved),
+        Signal("accel", column(3, second=True), column(1, second=True), wide, moved, is_second=True),
     ]
 
 
-def pair(signal: Signal, reference: Sums, other: Sums, late_s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Increments x of the reference and y of the other at an offset, and which of them both saw from begin to end.
+def increments(signal: Signal, reference: Sums, other: Sums, late_s: float) -> tuple[np.ndarray, np.ndarray]:
+    """Increments x of the reference and y of the other at an offset."""
+    early, late = _edges(signal, late_s)
+    return signal.of_reference(reference, early), signal.of_other(other, late)
 
-    Edges are fixed in the clock of the slower sensor, so that it need not be interpolated.
-    """
-    early, late = signal.edges_s, signal.edges_s
-    if other.period_s >= reference.period_s:
-        early = early - late_s
-    else:
-        late = late + late_s
+
+def seen_by_both(signal: Signal, reference: Sums, other: Sums, late_s: float) -> np.ndarray:
+    """Which increments both sensors saw from begin to end."""
+    early, late = _edges(signal, late_s)
     whole = reference.is_whole(early) & other.is_whole(late)
-    if signal.is_second:
-        whole = whole[1:] & whole[:-1]
-    return signal.of_reference(reference, early), signal.of_other(other, late), np.asarray(whole)
+    return np.asarray(whole[1:] & whole[:-1] if signal.is_second else whole)
 
 
-def _r2(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Share of explained variance and sign of the slope."""
-    if len(x) < 8 or x.std() < 1e-12 or y.std() < 1e-12:
-        return 0.0, 0.0
-    r = float(np.corrcoef(x, y)[0, 1])
-    return r * r, float(np.sign(r))
+def _edges(signal: Signal, late_s: float) -> tuple[np.ndarray, np.ndarray]:
+    if signal.shifts_reference:
+        return signal.edges_s - late_s, signal.edges_s
+    return signal.edges_s, signal.edges_s + late_s
+
+
+def pair(signal: Signal, reference: Sums, other: Sums, late_s: float) -> tuple[np.ndarray, np.ndarray]:
+    """Increments x and y at an offset, of spans that both saw."""
+    x, y = increments(signal, reference, other, late_s)
+    ok = seen_by_both(signal, reference, other, late_s)
+    return x[ok], y[ok]
 
 
 def find_agreement(reference: Wheels | Inertial, other: Inertial | Seen, *, signed: bool = False) -> Agreement | None:
-    """Best offset on a coarse grid; signs and scales are left open. None where there is no motion in common."""
-    reach = round(FARTHEST_S / COARSE_STEP_S)
+    """Best offset on a coarse grid; signs and scales are left open. None where there is no motion in common.
+
+    Chance gives two series that have nothing to do with each other a correlation of variance sum_k rho_x(k) rho_y(k) / n
+    (Bartlett), so n over that sum is the number of independent spans, and -n/2 log(1 - r²) the evidence.
+    """
     begin, end = max(reference.time_s[0], other.time_s[0]), min(reference.time_s[-1], other.time_s[-1])
-    if end - begin < 4.0 * FARTHEST_S * 0.25:
+    if end - begin < FARTHEST_S:
         return None
     grid = np.arange(begin - FARTHEST_S, end + FARTHEST_S, COARSE_STEP_S)
     x_ok, y_ok = reference.is_whole(grid), other.is_whole(grid)
-    shifts = np.array(sorted(range(-reach, reach + 1), key=abs))
-    scores = np.zeros(len(shifts))
-    told: dict[str, list[tuple[float, float]]] = {}
+    reach = round(FARTHEST_S / COARSE_STEP_S)
+    shifts = np.arange(-reach, reach + 1)
+    evidence, told = {}, {}
     for signal in signals_between(reference, other, signed=signed):
-        x, y = (
-            _on_grid(f(sums, grid), is_second=signal.is_second)
-            for f, sums in ((signal.of_reference, reference), (signal.of_other, other))
-        )
-        rows = [_r2_shifted(x, y, x_ok, y_ok, int(shift)) for shift in shifts]
-        told[signal.name] = [(r2, sign) for r2, sign, _ in rows]
-        scores += [-0.5 * n * np.log1p(-min(r2, 1.0 - 1e-9)) for r2, _, n in rows]
-    best = int(np.argmax(scores))
-    best_of = {name: rows[best] for name, rows in told.items() if rows[best][0] >= LEAST_R2}
-    if not best_of:
+        x = _on_grid(signal.of_reference(reference, grid), is_second=signal.is_second)
+        y = _on_grid(signal.of_other(other, grid), is_second=signal.is_second)
+        told[signal.name], evidence[signal.name] = _correlations(x, y, x_ok, y_ok, reach)
+    total = np.sum(list(evidence.values()), axis=0)
+    best = int(np.argmax(total - 1e-9 * np.abs(shifts)))
+    telling = [n for n in told if told[n][best] ** 2 >= LEAST_R2 and evidence[n][best] > LEAST_EVIDENCE]
+    if not telling:
         return None
     apart = np.abs(shifts - shifts[best]) * COARSE_STEP_S > 0.3
-    is_clear = bool(scores[best] > 10.0 and scores[best] - scores[apart].max() > 5.0)
+    is_clear = bool(total[best] - total[apart].max() > LEAST_LEAD)
+    r = {name: float(told[name][best]) for name in telling}
     late_s = float(shifts[best] * COARSE_STEP_S)
-    return Agreement(late_s, {n: b[0] for n, b in best_of.items()}, {n: b[1] for n, b in best_of.items()}, is_clear)
+    return Agreement(late_s, {n: v * v for n, v in r.items()}, {n: float(np.sign(v)) for n, v in r.items()}, is_clear)
 
 
 def _on_grid(increments: np.ndarray, *, is_second: bool) -> np.ndarray:
@@ -171,112 +193,147 @@ def _on_grid(increments: np.ndarray, *, is_second: bool) -> np.ndarray:
     return np.convolve(np.pad(increments, (1, 0)), np.array([1.0, 2.0, 1.0]), mode="same")
 
 
-def _r2_shifted(x: np.ndarray, y: np.ndarray, x_ok: np.ndarray, y_ok: np.ndarray, shift: int) -> tuple[float, float, int]:
-    """R², sign and number of spans when y is late by `shift` spans."""
-    ours = slice(max(0, -shift), len(x) - max(0, shift))
-    theirs = slice(max(0, shift), len(x) - max(0, -shift))
-    ok = x_ok[ours] & y_ok[theirs]
-    return *_r2(x[ours][ok], y[theirs][ok]), int(np.count_nonzero(ok))
+def _correlations(x: np.ndarray, y: np.ndarray, x_ok: np.ndarray, y_ok: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correlation of x with y late by -reach … reach spans, over spans that both have, and its evidence.
+
+    All sums over common spans are correlations themselves, taken by Fourier transform.
+    """
+    size = 1 << (len(x) + reach).bit_length()
+    unit = []
+    for values, ok in ((x, x_ok), (y, y_ok)):
+        centred = np.where(ok, values - values[ok].mean() if ok.any() else 0.0, 0.0)
+        scale = np.sqrt((centred**2).sum() / max(np.count_nonzero(ok), 1))
+        unit.append(centred / scale if scale > 1e-12 else np.zeros(len(values)))
+    waves = [np.fft.rfft(v, size) for u, ok in zip(unit, (x_ok, y_ok), strict=True) for v in (ok.astype(float), u, u * u)]
+    ones_x, first_x, second_x, ones_y, first_y, second_y = waves
+    product = [(ones_x, ones_y), (first_x, ones_y), (ones_x, first_y), (second_x, ones_y), (ones_x, second_y), (first_x, first_y)]
+    places = np.arange(-reach, reach + 1) % size
+    n, sx, sy, sxx, syy, sxy = np.fft.irfft(np.array([np.conj(a) * b for a, b in product]), size)[:, places]
+    n = np.maximum(np.round(n), 1.0)
+    spread = np.sqrt(np.maximum(sxx - sx**2 / n, 0.0) * np.maximum(syy - sy**2 / n, 0.0))
+    is_enough = (n >= 8.0) & (spread > 1e-6 * n)
+    r = np.where(is_enough, (sxy - sx * sy / n) / np.where(is_enough, spread, 1.0), 0.0)
+    alike = (_own_correlation(first_x, size) * _own_correlation(first_y, size))[: len(x) // 4]
+    independent = n / max(1.0, 2.0 * float(alike.sum()) - 1.0)
+    return r, -0.5 * independent * np.log1p(-np.minimum(r * r, 1.0 - 1e-9))
 
 
-def find_offset(reference: Wheels | Inertial, other: Inertial | Seen) -> Offset | None:
-    """Offset of `other` against `reference`, once units and signs are right. None where they have no motion in common."""
-    start = find_agreement(reference, other, signed=True)
-    if start is None:
+def _own_correlation(wave: np.ndarray, size: int) -> np.ndarray:
+    """Correlation of a series with itself, by lag from 0 on, from its transform."""
+    own = np.fft.irfft(np.abs(wave) ** 2, size)
+    return np.asarray(own / own[0]) if own[0] > 0.0 else np.zeros(size)
+
+
+def find_offset(wheels: Wheels, other: Inertial | Seen) -> Offset | None:
+    """Offset of `other` against the wheels, once units and signs are right. None where they have no motion in common."""
+    agreement = find_agreement(wheels, other, signed=True)
+    if agreement is None:
         return None
-    signals = [s for s in signals_between(reference, other, signed=True) if s.name in start.r2]
-    lags = LAGS_S2PM if isinstance(reference, Wheels) else (0.0,)
-    tried: list[tuple[float, float, float]] = []
-    for lag in lags:
-        body = _body(reference, lag)
-        late, step = (tried[-1][1], 0.2 * COARSE_STEP_S) if tried else (start.late_s, COARSE_STEP_S)
-        tried.append((*_refine(signals, body, other, late, step), lag))
-    _, late, lag = min(tried)
-    if len(lags) > 1:
-        late, lag = _polish(signals, reference, other, late, lag)
-    std = _spread(signals, reference, other, late, lag)
-    return None if std is None else Offset(late, std, max(start.r2.values()), start.is_clear)
-
-
-def _body(reference: Wheels | Inertial, lag: float) -> Sums:
-    return reference.followed(lag) if isinstance(reference, Wheels) and lag > 0.0 else reference
-
-
-def _fit(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
-    """Slope, and residuals of the straight line through all."""
-    dx = x - x.mean()
-    slope = float(dx @ y) / max(float(dx @ dx), 1e-300)
-    return slope, y - y.mean() - slope * dx
-
-
-def _cost(signals: list[Signal], reference: Sums, other: Sums, late_s: float) -> float:
-    total = 0.0
-    for signal in signals:
-        x, y, ok = pair(signal, reference, other, late_s)
-        if np.count_nonzero(ok) < 8:
-            return float("inf")
-        power = float((_fit(x[ok], y[ok])[1] ** 2).mean()) / max(float(y[ok].var()), 1e-300)
-        total += np.count_nonzero(ok) * np.log(max(power, 1e-12))
-    return total
-
-
-def _refine(signals: list[Signal], reference: Sums, other: Sums, start: float, step: float) -> tuple[float, float]:
-    """Least cost and its place, on finer and finer grids: the cost has kinks where samples enter or leave."""
-    best = (_cost(signals, reference, other, start), start)
-    while step > 1e-3:
-        grid = best[1] + step * np.array([-1.0, -0.5, 0.5, 1.0])
-        best = min(best, *((_cost(signals, reference, other, float(late)), float(late)) for late in grid))
-        step *= 0.4
-    return best
-
-
-def _polish(signals: list[Signal], reference: Wheels | Inertial, other: Sums, late: float, lag: float) -> tuple[float, float]:
-    """Offset and lag together, by a simplex; the lag is not negative."""
-    from scipy.optimize import minimize
-
-    scale = np.array([1e-3, max(0.3 * lag, 2e-3)])
-    first = np.array([late, lag])
-
-    def cost(steps: np.ndarray) -> float:
-        when, behind = first + scale * steps
-        return _cost(signals, _body(reference, abs(float(behind))), other, float(when))
-
-    corners = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 1.0]])
-    options = {"initial_simplex": corners, "maxfev": 60, "xatol": 0.02, "fatol": 1e-3}
-    best = first + scale * minimize(cost, corners[0], method="Nelder-Mead", options=options).x
-    return float(best[0]), abs(float(best[1]))
-
-
-def _spread(signals: list[Signal], reference: Wheels | Inertial, other: Sums, late: float, lag: float) -> float | None:
-    """Standard deviation of the offset, the lag being unknown too."""
-    has_lag = isinstance(reference, Wheels)
-    information, variance = np.zeros((2, 2)), np.zeros((2, 2))
-    h_late, h_lag = 2e-3, 2e-3
-    for signal in signals:
-        x, y, ok = pair(signal, _body(reference, lag), other, late)
-        slope, residual = _fit(x[ok], y[ok])
-        power = float(residual @ residual) / max(len(residual) - 4, 1)
-        if power <= 0.0:
-            continue
-
-        def misfit(when: float, behind: float, signal: Signal = signal, slope: float = slope, ok: np.ndarray = ok) -> np.ndarray:
-            x, y, _ = pair(signal, _body(reference, behind), other, when)
-            return np.asarray(y[ok] - slope * x[ok])
-
-        by_late = (misfit(late - h_late, lag) - misfit(late + h_late, lag)) / (2.0 * h_late)
-        by_lag = (misfit(late, lag) - misfit(late, lag + h_lag)) / h_lag if has_lag else np.zeros_like(by_late)
-        g = np.column_stack([by_late, by_lag])
-        line = np.column_stack([np.ones(len(g)), x[ok]])
-        g = g - line @ np.linalg.lstsq(line, g, rcond=None)[0]
-        information += g.T @ g / power
-        variance += _long_run(g * (residual / power)[:, None])
-    if information[0, 0] <= 0.0:
+    signals = [s for s in signals_between(wheels, other, signed=True) if s.name in agreement.r2]
+    late_s = agreement.late_s
+    for _ in range(3):  # the coarse search is a sampling interval off at most, but lag of the body and clock look alike to it
+        comparison = compare(wheels, other, signals, late_s)
+        at = min((comparison.best(late_s, lag) for lag in LAGS_S2PM), key=comparison.cost)
+        if abs(at[0] - late_s) < 0.9 * comparison.reach_s:
+            break
+        late_s = float(at[0])
+    std_s = comparison.spread(at)
+    if std_s is None:
         return None
-    if not has_lag:
-        information[1, 1] = 1.0
-    inverse = np.linalg.pinv(information, rcond=1e-10)
-    sandwich = inverse @ variance @ inverse
-    return float(np.sqrt(max(sandwich[0, 0], inverse[0, 0])))
+    unknown_s = 0.5 * max(wheels.period_s, other.period_s) / np.sqrt(3.0)
+    return Offset(float(at[0]), float(np.hypot(std_s, unknown_s)), float(at[1]), agreement)
+
+
+def compare(wheels: Wheels, other: Sums, signals: list[Signal], late_s: float) -> "Comparison":
+    """Over the spans that both see at all offsets within reach of one."""
+    reach = max(1.5 * COARSE_STEP_S, wheels.period_s, other.period_s)
+    kept = [
+        np.logical_and.reduce([seen_by_both(s, wheels, other, late_s + shift) for shift in (-reach, 0.0, reach)]) for s in signals
+    ]
+    return Comparison(wheels, other, tuple(signals), reach, tuple(kept))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Comparison:
+    """Misfit of wheels and another sensor at (offset, lag of the body), over a fixed set of spans."""
+
+    wheels: Wheels
+    other: Sums
+    signals: tuple[Signal, ...]
+    reach_s: float
+    kept: tuple[np.ndarray, ...]
+
+    def misfits(self, at: np.ndarray) -> list[np.ndarray]:
+        """Residuals of the straight line y = k x + b, for each signal."""
+        body = self.wheels.followed(float(at[1]))
+        residuals = []
+        for signal, kept in zip(self.signals, self.kept, strict=True):
+            x, y = (v[kept] for v in increments(signal, body, self.other, float(at[0])))
+            dx = x - x.mean() if len(x) else x
+            slope = float(dx @ y) / max(float(dx @ dx), 1e-300)
+            residuals.append(y - (y.mean() if len(y) else 0.0) - slope * dx)
+        return residuals
+
+    def cost(self, at: np.ndarray) -> float:
+        return _cost(self.misfits(at))
+
+    def derivatives(self, at: np.ndarray, now: list[np.ndarray]) -> list[np.ndarray]:
+        """Of the residuals by offset and lag, (n, 2) for each signal. Sums are kinked at stamps: 2 ms look past them."""
+        h = 2e-3
+        early, late = self.misfits(at - [h, 0.0]), self.misfits(at + [h, 0.0])
+        lagging = self.misfits(at + [0.0, h])
+        by_late = [(b - a) / (2.0 * h) for a, b in zip(early, late, strict=True)]
+        by_lag = [(b - a) / h for a, b in zip(now, lagging, strict=True)]
+        return [np.column_stack(pair) for pair in zip(by_late, by_lag, strict=True)]
+
+    def best(self, late_s: float, lag_s2pm: float) -> np.ndarray:
+        """Gauss-Newton from a start, damped where a step does not help."""
+        at, low = np.array([late_s, lag_s2pm]), np.array([late_s - self.reach_s, 0.0])
+        high = np.array([late_s + self.reach_s, LONGEST_LAG_S2PM])
+        residuals = self.misfits(at)
+        damping = 1e-3
+        for _ in range(12):
+            curvature, slope = np.zeros((2, 2)), np.zeros(2)
+            for r, g in zip(residuals, self.derivatives(at, residuals), strict=True):
+                weight = len(r) / max(float(r @ r), 1e-300)
+                curvature += weight * g.T @ g
+                slope += weight * g.T @ r
+            if not curvature[0, 0] > 0.0:
+                break
+            for _ in range(4):
+                damped = curvature + damping * np.diag(np.diag(curvature) + 1e-12)
+                there = np.clip(at - np.linalg.solve(damped, slope), low, high)
+                tried = self.misfits(there)
+                if _cost(tried) < _cost(residuals):
+                    damping *= 0.1
+                    break
+                damping = 10.0 * max(damping, 1e-3)
+            else:
+                break
+            moved = np.abs(there - at)
+            at, residuals = there, tried
+            if moved[0] < 1e-4 and moved[1] < 2e-4:
+                break
+        return at
+
+    def spread(self, at: np.ndarray) -> float | None:
+        """Standard deviation of the offset, the lag being unknown too; None where nothing tells the offset."""
+        information, variance = np.zeros((2, 2)), np.zeros((2, 2))
+        now = self.misfits(at)
+        for r, g in zip(now, self.derivatives(at, now), strict=True):
+            power = float(r @ r) / max(len(r) - 4, 1)
+            if power > 0.0:
+                information += g.T @ g / power
+                variance += _long_run(g * (r / power)[:, None])
+        if information[0, 0] <= 0.0:
+            return None
+        inverse = np.linalg.pinv(information, rcond=1e-10, hermitian=True)
+        sandwich = inverse @ variance @ inverse
+        return float(np.sqrt(max(sandwich[0, 0], inverse[0, 0])))
+
+
+def _cost(residuals: list[np.ndarray]) -> float:
+    return sum(len(r) * float(np.log(max(float(r @ r), 1e-300))) for r in residuals)
 
 
 def _long_run(scores: np.ndarray) -> np.ndarray:

@@ -1,23 +1,15 @@
-"""The drive itself: is there what calibration needs, does the robot steer, does it stand, turn, and keep its wheels down."""
+"""The drive itself: is there what calibration needs, does the robot steer, stand, turn."""
 
 import numpy as np
 
 from slipfit.library import Robot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import DriveLog
-from slipfit.logs.inspection.record import Finding, Severity, Step, spans
-from slipfit.logs.inspection.rest import GRAVITY_MPS2, rest_of
+from slipfit.logs.inspection.record import Finding, Severity, Step
 from slipfit.logs.inspection.signals import inertial_of, origin_ns, rolled, rotation_of, seconds, seen_of, wheels_of
-from slipfit.vehicles import loads
 
 #: Less than this is no motion, no turn, no drive.
 LEAST_MOTION_M, LEAST_TURN_RAD, LEAST_MOVING_S = 0.02, 0.5, 3.0
-
-#: Specific force is averaged over this long before loads are worked out: shorter peaks are shocks, not load transfer.
-LIFT_S = 0.03
-
-#: Pitch and roll rates of a robot whose wheels stay down on a floor are smaller, rad/s; averaged over a tenth of a second.
-BURST_RADPS = 0.5
 
 
 def require_witnesses(log: DriveLog, _: Robot) -> Step:
@@ -117,74 +109,3 @@ def _steered(log: DriveLog, robot: Robot) -> list[Finding]:
         return []
     found_text = f"front wheels outrun the rear ones in turns as those of a steered robot do (v_f² - v_r² = {slope:.2f} (r L)²)"
     return [_fatal("encoders", "steered", found_text, "slip constants of a skid-steer robot cannot be found from it")]
-
-
-def find_lift(log: DriveLog, robot: Robot) -> tuple[Step, tuple[tuple[float, float], ...]]:
-    """Moments in which load transfer takes a wheel off the ground, and bursts of pitch or roll."""
-    if names.IMU not in log or not {"accel_x_mps2", "accel_y_mps2"} <= set(log[names.IMU].columns):
-        return Step(log), ()
-    channel = log[names.IMU]
-    time_s = seconds(channel, origin_ns(log))
-    rest = rest_of(log, robot)
-    force = []
-    for name in ("accel_x_mps2", "accel_y_mps2"):
-        column = channel.column(name)
-        force.append(
-            _smoothed(column - (column[rest].mean() if rest is not None else np.median(column)), channel.rate_hz, LIFT_S)
-        )
-    lowest = smallest_share(robot, *force)
-    lifted = [(float(time_s[a]), float(time_s[b])) for a, b in spans(lowest <= 0.0) if b > a or channel.rate_hz < 50.0]
-    findings = []
-    if lifted:
-        total = sum(b - a for a, b in lifted)
-        findings.append(
-            Finding(
-                Severity.WARNING,
-                names.IMU,
-                "wheel lift",
-                f"a wheel leaves the ground {len(lifted)} times, first at {lifted[0][0]:.2f} s, for {total:.2f} s altogether "
-                f"(load transfer by {np.hypot(*force).max():.1f} m/s²)",
-                "accelerate more gently; these moments do not count for slip",
-                lifted[0][0],
-            )
-        )
-    for axis, what in (("gyro_y_radps", "pitch"), ("gyro_x_radps", "roll")):
-        if axis in channel.columns:
-            rate = _smoothed(channel.column(axis), channel.rate_hz, 0.1)
-            burst = spans(
-                np.abs(rate - np.median(rate)) > max(BURST_RADPS, 8.0 * 1.4826 * float(np.median(np.abs(rate - np.median(rate)))))
-            )
-            if burst:
-                findings.append(
-                    Finding(
-                        Severity.WARNING,
-                        names.IMU,
-                        f"{what} burst",
-                        f"{len(burst)} bursts of {what} rate, first at {time_s[burst[0][0]]:.2f} s, "
-                        f"up to {np.abs(rate).max():.2f} rad/s: a wheel lifts or meets an obstacle",
-                        "keep to level floor",
-                        float(np.abs(rate).max()),
-                    )
-                )
-    return Step(log, tuple(findings)), tuple(lifted)
-
-
-def smallest_share(robot: Robot, force_x: np.ndarray, force_y: np.ndarray) -> np.ndarray:
-    """Smallest share of the weight on an axle or side, before clipping, at each moment: 0 or less is a wheel in the air.
-
-    Shares as in `vehicles.loads`, which clips them.
-    """
-    wheels = loads.wheels(robot.wheels.at_m.value, robot.wheels.radius_m.value)
-    x, y, height = robot.centre_of_mass_m.value
-    at_x = x - height * force_x / GRAVITY_MPS2
-    at_y = y - height * force_y / GRAVITY_MPS2
-    on_axle = wheels.share_x[:, None] + wheels.leverage_x[:, None] * at_x
-    on_side = wheels.share_y[:, None] + wheels.leverage_y[:, None] * at_y
-    return np.asarray(np.minimum(on_axle, on_side).min(axis=0))
-
-
-def _smoothed(column: np.ndarray, rate_hz: float, over_s: float) -> np.ndarray:
-    width = max(1, round(over_s * rate_hz)) // 2 * 2 + 1
-    if width >= len(column):
-        return column
-    return np.convolve(np.pad(column, width // 2, mode="edge"), np.full(width, 1.0 / width), mode="valid")

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from slipfit.library import Robot
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.clock import correct_clocks
-from slipfit.logs.inspection.drive import find_lift, require_motion, require_witnesses
+from slipfit.logs.inspection.drive import require_motion, require_witnesses
+from slipfit.logs.inspection.lift import find_lift
 from slipfit.logs.inspection.record import Finding, Inspection, Severity, Step, worst_first
 from slipfit.logs.inspection.rest import measure_lever_arm, measure_rest
 from slipfit.logs.inspection.signs import correct_one_side, correct_signs

@@ -54,11 +54,14 @@ class Wheels(Sums):
     def followed(self, lag_s2pm: float) -> "Wheels":
         """The same for a body that follows the wheels by slip: v' = (v_r - v) / (q |v_r|), q = c_long m / n, and in yaw
         with q I / (m b²). Steps are integrated exactly; the distance lags by q |v_r| v."""
-        periods = np.diff(self.time_s)
-        sides = np.diff(self.values, axis=0) / periods[:, None]
-        rim = np.convolve(np.pad(np.abs(sides).max(axis=1), 2, mode="edge"), np.full(5, 0.2), mode="valid")
-        ahead = _follow(sides.mean(axis=1), periods, lag_s2pm * rim)
-        half = _follow(0.5 * (sides[:, 1] - sides[:, 0]), periods, lag_s2pm * self.yaw_share * rim)
+        if lag_s2pm <= 0.0:
+            return self
+        periods = np.diff(self.time_s)[:, None]
+        sides = np.diff(self.values, axis=0) / periods
+        rim = np.convolve(np.pad(np.abs(sides).max(axis=1), 2, mode="edge"), np.full(5, 0.2), mode="valid")[:, None]
+        rates = np.column_stack([sides.mean(axis=1), 0.5 * (sides[:, 1] - sides[:, 0])])
+        lags = np.maximum(lag_s2pm * rim * np.array([1.0, self.yaw_share]), 1e-9)
+        ahead, half = _follow(rates, periods, lags).T
         return replace(self, values=np.column_stack([ahead - half, ahead + half]))
 
     @property
@@ -71,16 +74,21 @@ class Wheels(Sums):
         return np.asarray((self.values[:, 1] - self.values[:, 0]) / self.track_m)
 
 
-def _follow(rate: np.ndarray, periods: np.ndarray, lag_s: np.ndarray) -> np.ndarray:
-    """Running sum of a rate that follows another with a lag of its own at every step. Shape (T + 1,)."""
-    kept = np.exp(-periods / np.maximum(lag_s, 1e-9))
-    following, now = np.empty(len(rate) + 1), float(rate[0])
-    following[0] = now
-    for k, (share, wanted) in enumerate(zip(kept.tolist(), rate.tolist(), strict=True)):
-        now = wanted + share * (now - wanted)
-        following[k + 1] = now
-    steps = rate * periods - lag_s * np.diff(following)
-    return np.concatenate([[0.0], np.cumsum(steps)])
+def _follow(rates: np.ndarray, periods: np.ndarray, lags_s: np.ndarray) -> np.ndarray:
+    """Running sums of rates that follow others with a lag of their own at every step: (T, k) gives (T + 1, k).
+
+    y_k = s_k y_{k-1} + (1 - s_k) w_k is solved for all k at once: two steps in one, then four, eight, until nothing of the
+    start is left.
+    """
+    kept = np.exp(-periods / lags_s)
+    following, share, stride = (1.0 - kept) * rates, kept, 1
+    following[0] = rates[0]
+    while stride < len(rates) and share[stride:].max() > 1e-9:
+        following = np.vstack([following[:stride], following[stride:] + share[stride:] * following[:-stride]])
+        share = np.vstack([share[:stride], share[stride:] * share[:-stride]])
+        stride *= 2
+    changes = np.diff(following, axis=0, prepend=rates[:1])
+    return np.vstack([np.zeros((1, rates.shape[1])), np.cumsum(rates * periods - lags_s * changes, axis=0)])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -179,8 +187,8 @@ def inertial_of(log: DriveLog, origin: int) -> Inertial | None:
     return Inertial(time_s, _torn(time_s, np.zeros(len(time_s) - 1, dtype=bool)), values)
 
 
-def seen_of(log: DriveLog, origin: int) -> Seen | None:
-    """What the pose says, within pieces that hang together."""
+def seen_of(log: DriveLog, origin: int, *, turn: float = 2.0 * np.pi) -> Seen | None:
+    """What the pose says, within pieces that hang together; a whole turn is 360 where its yaw is in degrees."""
     channel = log.channels.get(names.POSE)
     if channel is None or len(channel.stamps_ns) < 3 or not {"x_m", "y_m"} <= set(channel.columns):
         return None
@@ -188,7 +196,7 @@ def seen_of(log: DriveLog, origin: int) -> Seen | None:
     steps = np.diff(np.column_stack([channel.column("x_m"), channel.column("y_m")]), axis=0)
     length = np.hypot(*steps.T)
     jumps = _restarts(log, channel) | pose_jumps(length)
-    yaw = np.unwrap(channel.column("yaw_rad")) if "yaw_rad" in channel.columns else np.zeros(len(time_s))
+    yaw = np.unwrap(channel.column("yaw_rad"), period=turn) if "yaw_rad" in channel.columns else np.zeros(len(time_s))
     middle = 0.5 * (yaw[1:] + yaw[:-1])
     ahead = steps[:, 0] * np.cos(middle) + steps[:, 1] * np.sin(middle)
     kept = [np.where(jumps, 0.0, column) for column in (np.diff(yaw), ahead, length)]

@@ -165,21 +165,21 @@ def _evidence(log: DriveLog, robot: Robot) -> list[Evidence]:
     told: list[Evidence] = []
     if wheels is not None and inertial is not None:
         agreed = find_agreement(wheels, inertial)
-        if agreed and agreed.is_clear:
+        if agreed and agreed.is_certain:
             told += _sign(agreed.sign, agreed.r2, "yaw", ("swap", "reverse", "gyro"))
             told += _sign(agreed.sign, agreed.r2, "accel", ("accel_x", "reverse"))
             told += _arc(log, wheels, inertial, agreed.late_s)
     if seen is not None and (wheels is not None or inertial is not None):
         reference: Wheels | Inertial = wheels if wheels is not None else inertial  # type: ignore[assignment]
         agreed = find_agreement(reference, seen)
-        if agreed and agreed.is_clear:
+        if agreed and agreed.is_certain:
             powers = ("yaw", "mirror", *(("swap", "reverse") if wheels is not None else ("gyro",)))
             told += _sign(agreed.sign, agreed.r2, "yaw", powers)
             if wheels is not None:
                 told += _course(log, wheels, agreed.late_s)
     if seen is not None and inertial is not None and wheels is not None:
         agreed = find_agreement(inertial, seen)
-        if agreed and agreed.is_clear:
+        if agreed and agreed.is_certain:
             told += _sign(agreed.sign, agreed.r2, "yaw", ("gyro", "yaw", "mirror"))
     return told
 
@@ -221,10 +221,10 @@ def _course(log: DriveLog, wheels: Wheels, late_s: float) -> list[Evidence]:
         seen = seen_of(log.having(channel), origin_ns(log))
         assert seen is not None
         ahead = next(s for s in signals_between(wheels, seen, signed=True) if s.name == "ahead")
-        x, y, ok = pair(ahead, wheels, seen, late_s)
-        if np.count_nonzero(ok) < 8 or x[ok].std() < 1e-9 or y[ok].std() < 1e-12:
+        x, y = pair(ahead, wheels, seen, late_s)
+        if len(x) < 8 or x.std() < 1e-9 or y.std() < 1e-12:
             return []
-        r = float(np.corrcoef(x[ok], y[ok])[0, 1])
+        r = float(np.corrcoef(x, y)[0, 1])
         r2[flip], sign[flip] = r * r, float(np.sign(r))
     better = 1.0 if r2[1.0] >= r2[-1.0] else -1.0
     told = []

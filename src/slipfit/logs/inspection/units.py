@@ -101,7 +101,8 @@ def scaled(channel: Channel, endings: list[str], factor: float) -> Channel:
 
 def _evidence(log: DriveLog, robot: Robot) -> list[Evidence]:
     origin = origin_ns(log)
-    wheels, inertial, seen = wheels_of(log, robot, origin), inertial_of(log, origin), seen_of(log, origin)
+    wheels, inertial = wheels_of(log, robot, origin), inertial_of(log, origin)
+    seen = _seen(log, inertial if inertial is not None else wheels)
     told = []
     if inertial is not None and "accel_z_mps2" in log[names.IMU].columns:
         force = np.column_stack([log[names.IMU].column(f"accel_{axis}_mps2") for axis in "xyz"])
@@ -120,6 +121,20 @@ def _evidence(log: DriveLog, robot: Robot) -> list[Evidence]:
     return [e for e in told if e.ratio > 0.0 and math.isfinite(e.ratio)]
 
 
+def _seen(log: DriveLog, reference: Wheels | Inertial | None) -> Seen | None:
+    """The pose, its yaw unwrapped at 360 where it then agrees better: degrees unwrapped at 2 pi tell nothing."""
+    seen = seen_of(log, origin_ns(log))
+    if seen is None or reference is None or "yaw_rad" not in log[names.POSE].columns:
+        return seen
+    if np.abs(log[names.POSE].column("yaw_rad")).max() < 2.0 * math.pi:
+        return seen
+    in_degrees = seen_of(log, origin_ns(log), turn=360.0)
+    assert in_degrees is not None
+    agreed = [find_agreement(reference, s) for s in (seen, in_degrees)]
+    radians, degrees = (a.r2.get("yaw", 0.0) if a else 0.0 for a in agreed)
+    return in_degrees if degrees > radians + 0.1 else seen
+
+
 def _compared(
     reference: Wheels | Inertial, other: Inertial | Seen, powers: dict[str, tuple[dict[str, int], tuple[float, float]]]
 ) -> list[Evidence]:
@@ -136,8 +151,9 @@ def _compared(
 
 def slope_at(signal: Signal, reference: Wheels | Inertial, other: Inertial | Seen, late_s: float) -> float:
     """y over x as weighted median of quotients where x is large: a few wild samples do not matter."""
-    x, y, ok = pair(signal, reference, other, late_s)
-    x, y = x[ok], y[ok]
+    x, y = pair(signal, reference, other, late_s)
+    if not len(x):
+        return 0.0
     large = np.abs(x) > 0.3 * np.percentile(np.abs(x), 95.0)
     quotient, weight = y[large] / x[large], x[large] ** 2
     order = np.argsort(quotient)

@@ -1,0 +1,218 @@
+"""From one or several drives to one answer: pooled values, statuses, combinations, and sentences about what is not known."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from slipfit.calibrate.fit import DriveFit, Fit
+from slipfit.calibrate.spread import quantile
+from slipfit.calibrate.unknowns import LOWEST
+from slipfit.library import Robot
+from slipfit.twin import Covariance, FittedOn, FittedParameter, Status
+
+#: A constant is told when it is this many standard deviations from zero; else only a bound is.
+TOLD_FROM = 2.5
+
+#: A bound says something while the slip that it allows, at a force equal to the wheel's load, stays below this.
+LARGEST_SLIP = 3.0
+
+#: Combinations worth telling have at most this relative spread.
+WELL_TOLD = 0.3
+
+#: One-sided 95 %.
+_ONE_SIDED = 1.645
+
+_SLIP = ("c_long_per_n", "c_lat_per_n")
+
+
+def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, gravity_mps2: float) -> Fit:
+    """One fit of all drives."""
+    names, values, covariance, spread_between = _pooled(drives)
+    load = robot.mass_kg.value * gravity_mps2 / len(robot.wheels.at_m.value)
+    source = "log " + ", ".join((d.digest[:12] or d.name) for d in drives)
+    blocks = quantile(max(d.inflation for d in drives), sum(max(8, round(d.duration_s / 3.0)) for d in drives))
+    parameters = {n: _parameter(n, names, values, covariance, load, source, blocks) for n in _SLIP}
+    parameters["mu"] = _mu(names, values, covariance, drives, source, blocks)
+    told = [n for n in names if n == "mass_kg" or parameters[n].value is not None]
+    combinations = _combinations(names, values, covariance, source, blocks)
+    rows = [names.index(n) for n in told]
+    matrix = covariance[np.ix_(rows, rows)]
+    return Fit(
+        robot=robot,
+        ground=ground,
+        law=law,
+        gravity_mps2=gravity_mps2,
+        parameters=parameters,
+        combinations=combinations,
+        covariance=Covariance(names=told, matrix=[[float(c) for c in row] for row in matrix]) if told else None,
+        drives=tuple(drives),
+        identifiability=_sentences(parameters, combinations, drives),
+        advice=_advice(parameters, drives, robot),
+        repeatability=spread_between,
+        fitted_on=FittedOn(
+            speed_mps=(min(d.speed_range_mps[0] for d in drives), max(d.speed_range_mps[1] for d in drives)),
+            yaw_rate_radps=(min(d.yaw_rate_range_radps[0] for d in drives), max(d.yaw_rate_range_radps[1] for d in drives)),
+        ),
+        load_n=load,
+        posterior=_draws(told, values[rows], matrix),
+    )
+
+
+def _pooled(drives: Sequence[DriveFit]) -> tuple[list[str], np.ndarray, np.ndarray, dict[str, float]]:
+    """Means weighted by what each drive knows; drives that differ by more than they say spread the answer (random effects).
+
+    The robot's mass is one number for all drives: its share (c is proportional to 1 / m) is taken out before and put back after.
+    Reference  [DerSimonian1986]
+    """
+    first = max(drives, key=lambda drive: len(drive.names))
+    names = list(first.names)
+    if len(drives) == 1:
+        return names, np.array(first.values), np.array(first.covariance), {}
+    values, covariance, between = np.array(first.values), np.zeros((len(names), len(names))), {}
+    shared = _relative_mass(first)
+    for k, n in enumerate(names):
+        told = [
+            (float(d.values[d.names.index(n)]), float(d.covariance[d.names.index(n), d.names.index(n)]))
+            for d in drives
+            if n in d.names
+        ]
+        x, v = np.array([t[0] for t in told]), np.array([t[1] for t in told])
+        common = 0.0 if n in ("mass_kg", "mu") else shared**2
+        own = np.maximum(v - common * x**2, 1e-4 * v)
+        if n == "mass_kg":
+            values[k], covariance[k, k] = x.mean(), v.min()
+            continue
+        weight = 1.0 / own
+        mean = float(weight @ x / weight.sum())
+        excess = float(weight @ (x - mean) ** 2) - (len(x) - 1)
+        effect = max(0.0, excess / float(weight.sum() - (weight**2).sum() / weight.sum())) if len(x) > 1 else 0.0
+        weight = 1.0 / (own + effect)
+        values[k] = float(weight @ x / weight.sum())
+        covariance[k, k] = 1.0 / float(weight.sum()) + common * values[k] ** 2
+        between[n] = float(np.std(x, ddof=1) / abs(values[k])) if len(x) > 1 else 0.0
+    correlation = _mean_correlation(drives, names)
+    std = np.sqrt(np.diag(covariance))
+    return names, values, correlation * np.outer(std, std), between
+
+
+def _relative_mass(drive: DriveFit) -> float:
+    if "mass_kg" not in drive.names:
+        return 0.0
+    k = drive.names.index("mass_kg")
+    return float(np.sqrt(drive.covariance[k, k]) / drive.values[k])
+
+
+def _mean_correlation(drives: Sequence[DriveFit], names: Sequence[str]) -> np.ndarray:
+    found = []
+    for d in drives:
+        if list(d.names) == list(names):
+            std = np.sqrt(np.diag(d.covariance))
+            found.append(d.covariance / np.outer(std, std))
+    return np.asarray(np.mean(found, axis=0))
+
+
+def _parameter(
+    name: str, names: Sequence[str], values: np.ndarray, covariance: np.ndarray, load_n: float, source: str, width: float
+) -> FittedParameter:
+    """A slip constant: told, a bound, or not excited."""
+    k = list(names).index(name)
+    value, std = float(values[k]), float(np.sqrt(covariance[k, k]))
+    if value <= 2.0 * LOWEST[name] or value < TOLD_FROM * std:
+        highest = max(value, 0.0) + _ONE_SIDED * std
+        if highest * load_n < LARGEST_SLIP:
+            return FittedParameter(at_most=highest, status=Status.BOUND_ONLY, source=source)
+        return FittedParameter(status=Status.NOT_EXCITED, source=source)
+    interval = (value - width * std, value + width * std)
+    return FittedParameter(value=value, std=std, interval_90=interval, status=Status.CONVERGED, source=source)
+
+
+def _mu(
+    names: Sequence[str], values: np.ndarray, covariance: np.ndarray, drives: Sequence[DriveFit], source: str, width: float
+) -> FittedParameter:
+    if "mu" not in names:
+        most = max(d.most_grip_used for d in drives)
+        note = "no wheel slid: the largest grip that was used is a lower bound"
+        return FittedParameter(at_least=most, status=Status.NOT_EXCITED, source=source, note=note)
+    k = list(names).index("mu")
+    value, std = float(values[k]), float(np.sqrt(covariance[k, k]))
+    interval = (value - width * std, value + width * std)
+    return FittedParameter(value=value, std=std, interval_90=interval, status=Status.CONVERGED, source=source)
+
+
+def _combinations(
+    names: Sequence[str], values: np.ndarray, covariance: np.ndarray, source: str, width: float
+) -> dict[str, FittedParameter]:
+    """Ratios and products that are told better than their factors."""
+    names = list(names)
+    sought = {"c_lat/c_long": {"c_lat_per_n": 1.0, "c_long_per_n": -1.0}, "mass*c_long": {"mass_kg": 1.0, "c_long_per_n": 1.0}}
+    found = {}
+    for label, powers in sought.items():
+        if not set(powers) <= set(names):
+            continue
+        rows = [names.index(n) for n in powers]
+        x, exponents = values[rows], np.array(list(powers.values()))
+        if (x <= 0.0).any():
+            continue
+        relative = float(np.sqrt(max(0.0, (exponents / x) @ covariance[np.ix_(rows, rows)] @ (exponents / x))))
+        value = float(np.prod(x**exponents))
+        if relative < WELL_TOLD:
+            std = relative * value
+            interval = (value - width * std, value + width * std)
+            found[label] = FittedParameter(value=value, std=std, interval_90=interval, status=Status.CONVERGED, source=source)
+    return found
+
+
+def _sentences(
+    parameters: Mapping[str, FittedParameter], combinations: Mapping[str, FittedParameter], drives: Sequence[DriveFit]
+) -> tuple[str, ...]:
+    """What these drives determine and what not, in words."""
+    c_long, c_lat, mu = parameters["c_long_per_n"], parameters["c_lat_per_n"], parameters["mu"]
+    said = []
+    if "c_lat/c_long" in combinations and c_long.value is None and c_lat.value is None:
+        said.append(
+            "only c_lat/c_long is determined by these runs; drive a straight speed step of 0.8 m/s or more to separate them"
+        )
+    else:
+        if c_long.status is Status.NOT_EXCITED:
+            said.append("c_long is not determined: no straight speed step is long or sharp enough")
+        if c_lat.status is Status.NOT_EXCITED:
+            said.append("c_lat is not determined: the robot hardly turned")
+    for name, p in (("c_long", c_long), ("c_lat", c_lat)):
+        if p.status is Status.BOUND_ONLY and p.at_most is not None:
+            said.append(f"at least this grippy: {name} < {p.at_most:.3g} 1/N, 95 %; the sensors do not resolve the slip")
+    if mu.status is Status.NOT_EXCITED and mu.at_least is not None:
+        said.append(f"mu is not determined: no wheel slid; at least {mu.at_least:.2f} of the load was carried")
+    inflation = max(d.inflation for d in drives)
+    if inflation > 1.3:
+        said.append(
+            f"blocks of the drive disagree {inflation:.1f} times more than noise explains (a floor that changes, a tyre that "
+            f"relaxes, a model that lacks something); the intervals are widened by that"
+        )
+    return tuple(said)
+
+
+def _advice(parameters: Mapping[str, FittedParameter], drives: Sequence[DriveFit], robot: Robot) -> tuple[str, ...]:
+    """How to drive better next time."""
+    said = []
+    c_long, c_lat = parameters["c_long_per_n"], parameters["c_lat_per_n"]
+    if c_long.value is None or (c_long.std or 0.0) > 0.05 * c_long.value:
+        said.append("drive more straight speed steps (0.2 to 1.0 m/s and back, both ways), or log a pose of 1 mm at 20 Hz")
+    if c_lat.value is None:
+        said.append("spin on the spot for 10 s, both ways")
+    if (
+        c_long.value is not None
+        and robot.mass_kg.std
+        and c_long.std
+        and robot.mass_kg.std / robot.mass_kg.value > 0.7 * c_long.std / c_long.value
+    ):
+        share = 100.0 * robot.mass_kg.std / robot.mass_kg.value
+        said.append(f"weigh the robot better: its mass is known to {share:.1f} %, and only mass times c_long is told by a drive")
+    return tuple(said)
+
+
+def _draws(names: Sequence[str], values: np.ndarray, covariance: np.ndarray, count: int = 2000) -> dict[str, np.ndarray]:
+    """Gaussian draws for pictures and studies, the same each time."""
+    if not len(names):
+        return {}
+    vary = np.random.default_rng(0).multivariate_normal(values, covariance, size=count, method="eigh")
+    return {n: vary[:, k] for k, n in enumerate(names)}

@@ -1,0 +1,297 @@
+"""Calibrate: logs and a robot in, a fit out."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from slipfit.calibrate.fit import DriveFit, Fit, Nuisance, Trace
+from slipfit.calibrate.observations import Observations, observe
+from slipfit.calibrate.one_drive import Doubts, Fitter, Problem, Solution, best_start
+from slipfit.calibrate.pool import pooled_fit
+from slipfit.calibrate.protocol import ProtocolResult, run_protocol
+from slipfit.calibrate.replay import Replay, replay
+from slipfit.calibrate.spread import Spread, spread_of
+from slipfit.calibrate.unknowns import Unknown, body, constant, imu_unknowns, pose_unknowns, started
+from slipfit.calibrate.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S
+from slipfit.calibrate.wheel_motion import WheelAngles, wheel_angles
+from slipfit.calibrate.wheel_speeds import angle_noise, change_of_acceleration, speed_noise, speeds_at
+from slipfit.errors import LogError, ParameterError, SlipfitError
+from slipfit.library import Ground, Robot, find_robot
+from slipfit.library.files import nearest
+from slipfit.logs import DriveLog, read_log
+from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.inspection import Inspection, inspect_log
+from slipfit.vehicles import skid_steer
+
+#: Laws whose constants a fit can find.
+CALIBRATED_LAWS = ("wheel_slip", "wheel_slip_cone")
+
+#: Coulomb's limit where none acts, and the limits that a first look tries.
+NO_LIMIT, TRIED_LIMITS = 10.0, (0.7, 0.4, 0.2)
+
+#: A limit is tried when a first look is cheaper with it by this factor.
+CLEARLY_LOWER = 0.97
+
+#: A limit is believed when it lowers the sum of squares by this much, and the replay really slides for this long (s).
+BELIEVED_FROM, SLIDING_S = 25.0, 0.15
+
+#: Time over which the grip that was used is averaged (s).
+GRIP_S = 0.1
+
+#: Rim speed from which a wheel counts as rolling (m/s).
+ROLLING_MPS = 0.1
+
+#: Longest drive that is fitted as one piece (s); of longer ones the first so many seconds with motion.
+LONGEST_S = 300.0
+
+#: Seconds before and after wheels left the ground that are not used.
+LIFT_MARGIN_S = 0.2
+
+
+def calibrate(
+    *logs: DriveLog | str | Path,
+    robot: Robot | str | Path,
+    ground: str = "calibrated",
+    law: str = "wheel_slip",
+    gravity_mps2: float = 9.81,
+    counts_per_turn: float | None = None,
+    posterior: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Fit:
+    """Find the slip constants of a robot on a ground from one or several recorded drives.
+
+    Parameters
+    ----------
+    logs : recordings (files or `DriveLog`s) with encoders and an IMU, a pose, or both; several are pooled
+    robot : a record, a name of the library, or the path of a robot file
+    ground : what the ground is called in the twin
+    law : wheel_slip (each axis limited by mu N, as Gazebo does) or wheel_slip_cone
+    counts_per_turn : of encoders that tell ticks
+    posterior : sample it with emcee instead of taking it as Gaussian (some seconds)
+
+    Examples
+    --------
+    >>> fit = calibrate("run.mcap", robot="p3at")  # doctest: +SKIP
+    >>> fit.to_twin().save("p3at.twin.yaml")  # doctest: +SKIP
+    """
+    if not logs:
+        raise LogError("calibrate: no log given; expected one or more recordings of a drive")
+    if law not in CALIBRATED_LAWS:
+        raise ParameterError(f"law '{law}' cannot be calibrated from a drive; {nearest(law, CALIBRATED_LAWS)}")
+    chosen = robot if isinstance(robot, Robot) else find_robot(robot)
+    surface = _ground(law, gravity_mps2)
+    drives = []
+    for log in logs:
+        record = log if isinstance(log, DriveLog) else read_log(log)
+        progress(f"fitting {record.source or 'the drive'}")
+        drives.append(_fit_drive(record, chosen, surface, counts_per_turn, posterior=posterior))
+    return pooled_fit(drives, chosen, ground, law, gravity_mps2)
+
+
+def _ground(law: str, gravity_mps2: float) -> Ground:
+    data = {"c_long_per_n": 0.005, "c_lat_per_n": 0.05, "mu": NO_LIMIT}
+    mapping = {"schema": Ground.kind(), "name": "unknown", "law": law, "gravity_mps2": gravity_mps2, "parameters": data}
+    return Ground.from_mapping(mapping, where="gravity_mps2")
+
+
+def _fit_drive(log: DriveLog, robot: Robot, ground: Ground, counts: float | None, *, posterior: bool) -> DriveFit:
+    name = log.source or log.about or "drive"
+    inspection = inspect_log(log, robot)
+    if inspection.fatal:
+        stop = inspection.fatal
+        raise LogError(f"{name}: {stop.channel + ': ' if stop.channel else ''}{stop.found}; {stop.remedy}")
+    corrected = inspection.corrected
+    try:
+        wheels = _shortened(wheel_angles(corrected, robot, counts_per_turn=counts))
+        problem = _problem(corrected, robot, ground, wheels, inspection)
+    except LogError as error:
+        raise LogError(f"{name}: {error}") from None
+    solution = _solved(problem, robot)
+    spread = spread_of(solution)
+    return _record(name, log, problem, solution, spread, inspection, _protocol(corrected, robot, counts))
+
+
+def _shortened(wheels: WheelAngles) -> WheelAngles:
+    kept = wheels.stamps_ns <= wheels.stamps_ns[0] + int(LONGEST_S * NANOSECONDS)
+    return WheelAngles(wheels.stamps_ns[kept], wheels.angle_rad[kept], wheels.step_rad)
+
+
+def _problem(log: DriveLog, robot: Robot, ground: Ground, wheels: WheelAngles, inspection: Inspection) -> Problem:
+    start_ns, end_ns = int(wheels.stamps_ns[0]), int(wheels.stamps_ns[-1])
+    observations = observe(log, start_ns, end_ns)
+    if observations.imu is None and observations.pose is None:
+        raise LogError("neither IMU nor pose overlaps with the encoders; expected one of them while the wheels turn")
+    model = replay(robot, ground, speeds_at(wheels, 0.001))
+    return Problem(robot, model, observations, _doubts(model, robot, wheels, observations, inspection), ground.gravity_mps2.value)
+
+
+def _doubts(model: Replay, robot: Robot, wheels: WheelAngles, observations: Observations, inspection: Inspection) -> Doubts:
+    """Where the replay cannot be trusted: next to corners of the wheels' speeds, and while wheels are off the ground."""
+    imu = observations.imu
+    time_s = imu.time_s if imu is not None else np.empty(0)
+    rims = model.wheel_speeds * robot.wheels.radius_m.value
+    left, right = rims[:, ::2].mean(axis=1), rims[:, 1::2].mean(axis=1)
+    noise = speed_noise(wheels) * robot.wheels.radius_m.value
+    ahead = change_of_acceleration(0.5 * (left + right), model.step_s, time_s, noise / 2.0)
+    turning = change_of_acceleration((right - left) / robot.track_m, model.step_s, time_s, noise / robot.track_m)
+    readings = np.column_stack([DOUBT * ahead, DOUBT_ACROSS * ahead, DOUBT_TURNING_S * turning])
+    excluded = np.zeros(len(time_s), dtype=bool)
+    for begin, end in inspection.lifted_s:
+        excluded |= (time_s > begin - LIFT_MARGIN_S) & (time_s < end + LIFT_MARGIN_S)
+    per_side = robot.wheels.radius_m.value * angle_noise(wheels) / np.sqrt(model.wheel_speeds.shape[1] / 2)
+    return Doubts(readings, excluded, per_side / np.sqrt(2.0), per_side * np.sqrt(2.0) / robot.track_m)
+
+
+def _unknowns(problem: Problem, robot: Robot) -> list[Unknown]:
+    found = [constant("c_long_per_n", 0.005), constant("c_lat_per_n", 0.05), *body(robot)]
+    has_pose = problem.observations.pose is not None
+    if problem.observations.imu is not None:
+        moves = bool(np.abs(problem.replay.wheel_speeds[0]).max() * robot.wheels.radius_m.value > 0.05)
+        found += imu_unknowns(has_pose=has_pose, moves_at_start=moves)
+    return found + (pose_unknowns() if has_pose else [])
+
+
+def _solved(problem: Problem, robot: Robot) -> Solution:
+    """The fit without Coulomb's limit, or the one with it where it explains clearly more and the replay slides."""
+    fitter, unknowns = Fitter(problem), _unknowns(problem, robot)
+    starts = best_start(fitter, unknowns, (NO_LIMIT, *TRIED_LIMITS))
+    free_cost, free = next(entry for entry in starts if entry[1]["mu"] == NO_LIMIT)
+    limited_cost, limited = next(entry for entry in starts if entry[1]["mu"] != NO_LIMIT)
+    solution = fitter.fit(started(unknowns, free))
+    if limited_cost > CLEARLY_LOWER * free_cost:
+        mu = _limit_that_helps(fitter, solution)
+        if mu is None:
+            return solution
+        limited = dict(zip(solution.names, solution.values, strict=True)) | {"mu": mu}
+    with_limit = Fitter(problem).fit(started([*unknowns, constant("mu", limited["mu"])], limited))
+    at = dict(zip(with_limit.names, with_limit.values, strict=True))
+    gain = _cost(fitter, solution) - _cost(fitter, with_limit)
+    return with_limit if gain > BELIEVED_FROM and _sliding_s(problem, with_limit, float(at["mu"])) > SLIDING_S else solution
+
+
+def _cost(fitter: Fitter, solution: Solution) -> float:
+    """Sum of squares of a solution under the weights of one fitter, so that two solutions can be compared."""
+    body = fitter.problem.bodies(solution.unknowns, solution.values[None])[0]
+    white = fitter.white(fitter.problem.residuals(solution.names, solution.values, body))
+    return float(np.minimum(white**2, 25.0).sum())
+
+
+def _limit_that_helps(fitter: Fitter, solution: Solution) -> float | None:
+    """A mu that lowers the sum of squares with everything else as found: one batch."""
+    mus = np.geomspace(0.1, 1.2, 16)
+    points = np.repeat(solution.values[None], len(mus), axis=0)
+    unknowns = [*solution.unknowns, constant("mu", 1.0)]
+    bodies = fitter.problem.bodies(unknowns, np.column_stack([points, mus]))
+    whites = [fitter.white(fitter.problem.residuals(solution.names, solution.values, body)) for body in bodies]
+    costs = np.array([np.minimum(white**2, 25.0).sum() for white in whites])
+    best = int(np.argmin(costs))
+    return float(mus[best]) if costs[best] < _cost(fitter, solution) - BELIEVED_FROM else None
+
+
+def _wheel_columns(problem: Problem, solution: Solution) -> tuple[np.ndarray, ...]:
+    """Grip |F|/N, its parts along and across, and speed of the body in a replay with the solution's values."""
+    at = {u.name: v for u, v in zip(solution.unknowns, solution.values, strict=True) if u.acts_on == "motion"}
+    if "start_v_mps" in at:
+        at["start_v_mps"] += problem.replay.values["start_v_mps"]
+    records = problem.replay.whole({name: np.array([value]) for name, value in at.items()})
+    wheels = problem.replay.wheel_speeds.shape[1]
+    columns = np.split(records[:, len(skid_steer.BODY_COLUMNS) :], len(skid_steer.WHEEL_COLUMNS), axis=1)
+    by_name = dict(zip(skid_steer.WHEEL_COLUMNS, columns, strict=True))
+    load = np.maximum(by_name["load_n"], 1e-3 * robot_weight(problem) / wheels)
+    return by_name["force_x_n"] / load, by_name["force_y_n"] / load, records[:, : len(skid_steer.BODY_COLUMNS)]
+
+
+def robot_weight(problem: Problem) -> float:
+    """m g (N)."""
+    return float(problem.robot.mass_kg.value * problem.gravity_mps2)
+
+
+def _most_grip(problem: Problem, along: np.ndarray, across: np.ndarray) -> float:
+    """Largest |F|/N of a wheel, averaged over a while and while it rolls: a standing wheel is rigid, and there the noise of one
+    encoder makes wheels push against each other that do not."""
+    steps = max(1, round(GRIP_S / problem.replay.step_s))
+    if len(along) <= steps + 1:
+        return 0.0
+    rims = np.abs(problem.replay.wheel_speeds) * problem.robot.wheels.radius_m.value
+    rolls = np.minimum.reduce([rims[: len(rims) - steps], rims[steps:], rims[steps // 2 : len(rims) - steps + steps // 2]])
+    sums = [np.cumsum(force[1:], axis=0) for force in (along, across)]
+    grip = np.hypot(*((total[steps:] - total[:-steps]) / steps for total in sums))
+    return float(np.where(rolls > ROLLING_MPS, grip, 0.0).max())
+
+
+def _sliding_s(problem: Problem, solution: Solution, mu: float) -> float:
+    """How long wheels slide in the replay, summed over wheels and divided by their number."""
+    along, across, _ = _wheel_columns(problem, solution)
+    at_limit = (np.maximum(np.abs(along), np.abs(across)) > 0.98 * mu) | (np.hypot(along, across) > 0.999 * np.sqrt(2.0) * mu)
+    return float(at_limit.mean(axis=1).sum() * problem.replay.step_s)
+
+
+def _protocol(log: DriveLog, robot: Robot, counts: float | None) -> ProtocolResult | None:
+    """Document 000's own method on the same log, to stand beside; a log that it cannot use is no error."""
+    for method in ("central", "imu"):
+        try:
+            return run_protocol(log, robot, method=method, counts_per_turn=counts)
+        except SlipfitError:
+            continue
+    return None
+
+
+def _record(
+    name: str,
+    log: DriveLog,
+    problem: Problem,
+    solution: Solution,
+    spread: Spread,
+    inspection: Inspection,
+    protocol: ProtocolResult | None,
+) -> DriveFit:
+    constants = [j for j, u in enumerate(solution.unknowns) if u.is_constant]
+    others = [j for j, u in enumerate(solution.unknowns) if not u.is_constant]
+    along, across, body_columns = _wheel_columns(problem, solution)
+    grip = _most_grip(problem, along, across)
+    at = {c: k for k, c in enumerate(skid_steer.BODY_COLUMNS)}
+    speeds, rates = body_columns[:, at["vx_mps"]], body_columns[:, at["yaw_rate_radps"]]
+    thin = slice(None, None, max(1, round(0.05 / problem.replay.step_s)))
+    names = [solution.unknowns[j].name for j in constants]
+    # Covariance also names the mass, so that m c_long can be told more precisely than c_long.
+    if "mass_kg" in solution.names:
+        constants = [*constants, solution.names.index("mass_kg")]
+        names.append("mass_kg")
+    return DriveFit(
+        name=name,
+        digest=log.digest,
+        duration_s=float(problem.replay.time_s[-1]),
+        names=tuple(names),
+        values=solution.values[constants],
+        covariance=spread.covariance[np.ix_(constants, constants)],
+        nuisances=tuple(
+            Nuisance(u.name, float(solution.values[j]), float(spread.std[j]), u.prior_std, u.about)
+            for j, u in ((j, solution.unknowns[j]) for j in others)
+        ),
+        traces=_traces(problem, solution, body_columns),
+        misfit=float(np.sqrt(np.mean(solution.white**2))),
+        inflation=float(spread.inflation[constants].max()),
+        inspection=inspection,
+        protocol=protocol,
+        most_grip_used=grip,
+        speed_range_mps=(float(speeds.min()), float(speeds.max())),
+        yaw_rate_range_radps=(float(rates.min()), float(rates.max())),
+        odometry_m=np.column_stack([problem.replay.time_s, body_columns[:, 0], body_columns[:, 1]])[thin],
+    )
+
+
+def _traces(problem: Problem, solution: Solution, body_columns: np.ndarray) -> tuple[Trace, ...]:
+    x = dict(zip(solution.names, solution.values, strict=True))
+    predicted = [p[:, k] for p in problem.predict(x, body_columns) for k in range(3)]
+    measured = [m[:, k] for m in problem.observations.measured for k in range(3)]
+    times = ([problem.observations.imu.time_s] * 3 if problem.observations.imu else []) + (
+        [problem.observations.pose.to_s] * 3 if problem.observations.pose else []
+    )
+    found = []
+    for k, (signal, about) in enumerate(problem.signals):
+        w = solution.weighings[k]
+        weight = w.weight if w is not None else np.zeros(len(times[k]))
+        white = solution.white[solution.white_signal == k]
+        found.append(Trace(signal, about, times[k], measured[k], predicted[k], weight, white, solution.noise[k]))
+    return tuple(found)

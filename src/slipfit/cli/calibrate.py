@@ -1,0 +1,77 @@
+"""slipfit calibrate: from drive logs to a twin."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slipfit.cli.log_options import ColumnsOption, CountsOption, RobotOption, TopicOption, named_topics
+from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+
+
+def calibrate(
+    logs: Annotated[
+        list[Path], typer.Argument(help="ROS 1 or ROS 2 bags (.bag, .mcap, .db3, folder), or CSV; several are pooled.")
+    ],
+    robot: RobotOption,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the twin here (.yaml); its report goes beside it.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the HTML report here instead.")] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.")] = False,
+    ground: Annotated[str, typer.Option(help="What to call the ground in the twin.")] = "calibrated",
+    law: Annotated[str, typer.Option(help="wheel_slip or wheel_slip_cone.")] = "wheel_slip",
+    gravity_mps2: Annotated[float, typer.Option(help="Gravity.")] = 9.81,
+    topic: TopicOption = None,
+    columns: ColumnsOption = None,
+    counts_per_turn: CountsOption = None,
+    posterior: Annotated[
+        bool, typer.Option("--posterior", help="Sample the posterior with emcee (some seconds a drive).")
+    ] = False,
+    json: JsonFlag = False,
+    force: ForceFlag = False,
+) -> None:
+    """Find a robot's slip constants on a ground from recorded drives, with intervals; write a twin and a report.
+
+    A log needs wheel or side encoders and an IMU, a pose, or both: straight speed steps and spins on the spot (slipfit plan).
+
+    Example: slipfit calibrate run.mcap --robot p3at -o p3at.twin.yaml
+    """
+    from slipfit.calibrate.run import calibrate as fit_drives
+    from slipfit.library import find_robot
+    from slipfit.library.files import check_target
+    from slipfit.logs import read_log
+
+    page = None if no_report else report or (_beside(out) if out else None)
+    if out:
+        check_target(out, force=force, formats=(".yaml", ".yml"))
+    if page:
+        check_target(page, force=force, formats=(".html",))
+    chosen, named = find_robot(robot), named_topics(topic)
+    with working(f"calibrating {chosen.name} from {', '.join(log.name for log in logs)}"):
+        drives = [read_log(log, topics=named, columns=columns) for log in logs]
+        fit = fit_drives(
+            *drives,
+            robot=chosen,
+            ground=ground,
+            law=law,
+            gravity_mps2=gravity_mps2,
+            counts_per_turn=counts_per_turn,
+            posterior=posterior,
+        )
+        written = []
+        if page:
+            from slipfit.report.calibration_report import write_report
+
+            write_report(fit, page, force=force)
+            written.append(page)
+        if out:
+            fit.to_twin().save(out, force=force)
+            written.append(out)
+    lines = [fit.summary(), *(f"wrote {path}" for path in written)]
+    show("\n".join(lines), {**fit.to_document(), "written": written}, as_json=json)
+
+
+def _beside(twin: Path) -> Path:
+    """p3at.twin.yaml -> p3at.report.html."""
+    return twin.with_name(twin.name.removesuffix(twin.suffix).removesuffix(".twin") + ".report.html")
