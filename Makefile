@@ -5,16 +5,18 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo test test-slow test-engines lint format bench schemas clean
+.PHONY: help demo test test-slow test-engines test-browser lint format bench schemas screenshot clean
 
 help:
 	@echo "make demo          simulate a robot that slips; picture and motion in demo/"
 	@echo "make test          the tests (a few minutes)"
 	@echo "make test-slow     long statistics and fuzzing"
 	@echo "make test-engines  tests that need physics engines"
+	@echo "make test-browser  reports in a headless browser (needs Chromium)"
 	@echo "make lint          format, rules and types"
 	@echo "make bench         speeds, as ratios (needs g++)"
 	@echo "make schemas       write the JSON schemas of our files anew"
+	@echo "make screenshot    picture of a report for the docs; REPORT=demo/report.html (needs Chromium)"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "slipfit needs Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }
@@ -40,13 +42,16 @@ demo: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@echo "testing; on a first run kernels are compiled for a minute or two before the first dot"
-	@$(PYTEST) -m "not slow and not engine"
+	@$(PYTEST) -m "not slow and not engine and not browser"
 
 test-slow: $(VENV)/.dev
 	@$(PYTEST) -m "slow and not engine"
 
 test-engines: $(VENV)/.bench
 	@$(PYTEST) -m engine
+
+test-browser: $(VENV)/.dev
+	@$(BIN)/python -m pytest -m browser tests/browser
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff format --check .
@@ -63,6 +68,9 @@ bench: $(VENV)/.bench
 
 schemas: $(VENV)/.run
 	@for kind in robot ground scenario columns twin; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+
+screenshot: $(VENV)/.dev
+	@$(BIN)/python tests/browser/screenshot.py docs/images/calibration_report.png $(REPORT)
 
 clean:
 	rm -rf $(VENV) demo build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

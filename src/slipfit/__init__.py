@@ -39,6 +39,10 @@ _HOMES = {
     "simulate_many": "slipfit.simulate",
     "Fit": "slipfit.calibrate",
     "calibrate": "slipfit.calibrate",
+    "Plan": "slipfit.calibrate.plan",
+    "plan": "slipfit.calibrate.plan",
+    "Validation": "slipfit.calibrate.validation",
+    "validate": "slipfit.calibrate.validation",
 }
 
 __all__ = [*_HOMES, "__version__"]
@@ -46,6 +50,10 @@ __all__ = [*_HOMES, "__version__"]
 if TYPE_CHECKING:
     from slipfit.calibrate import Fit as Fit
     from slipfit.calibrate import calibrate as calibrate
+    from slipfit.calibrate.plan import Plan as Plan
+    from slipfit.calibrate.plan import plan as plan
+    from slipfit.calibrate.validation import Validation as Validation
+    from slipfit.calibrate.validation import validate as validate
     from slipfit.contact import LAWS as LAWS
     from slipfit.errors import SlipfitError as SlipfitError
     from slipfit.library import Ground as Ground

@@ -26,6 +26,9 @@ SIGNALS = (
 
 MOST_EVALUATIONS = 40
 
+#: Windows with at least this share undisturbed decide between models.
+TRUSTED = 0.9
+
 #: Beyond this many standard deviations a residual counts less and less.
 ROBUST_FROM = 4.0
 
@@ -92,18 +95,24 @@ class Solution:
         return tuple(u.name for u in self.unknowns)
 
 
+def _noise_of_readings(observations: Observations) -> list[float | PoseNoise]:
+    """What the readings tell before anything is fitted; of a pose, what a tracker has."""
+    found: list[float | PoseNoise] = []
+    if observations.imu is not None:
+        kinds = ("accel", "accel", "gyro")
+        found += [reading_noise(observations.imu.readings[:, k], FLOORS[kind]) for k, kind in enumerate(kinds)]
+    if observations.pose is not None:
+        found += [PoseNoise(1e-3, 1e-3), PoseNoise(1e-3, 1e-3), PoseNoise(2e-3, 2e-3)]
+    return found
+
+
 class Fitter:
     """Weighs and solves: the state that passes from one round of weighing to the next."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, noise: Sequence[float | PoseNoise] = ()) -> None:
+        """`noise` of every signal, in the order of SIGNALS, where it is known beforehand; else the readings tell it."""
         self.problem = problem
-        imu = problem.observations.imu
-        self.noise: list[float | PoseNoise] = []
-        if imu is not None:
-            kinds = ("accel", "accel", "gyro")
-            self.noise += [reading_noise(imu.readings[:, k], FLOORS[kind]) for k, kind in enumerate(kinds)]
-        if problem.observations.pose is not None:
-            self.noise += [PoseNoise(1e-3, 1e-3), PoseNoise(1e-3, 1e-3), PoseNoise(2e-3, 2e-3)]
+        self.noise: list[float | PoseNoise] = list(noise) or _noise_of_readings(problem.observations)
         self.least = list(self.noise)
         self.weighings = self._weigh()
 
@@ -125,6 +134,12 @@ class Fitter:
     def white(self, residuals: Sequence[np.ndarray]) -> np.ndarray:
         """All signals whitened, one after the other."""
         return np.concatenate([w.whiten(r) for w, r in zip(self.weighings, residuals, strict=True) if w is not None])
+
+    def clean_cost(self, residuals: Sequence[np.ndarray]) -> float:
+        """Sum of squares away from corners, where a replay can be trusted to the last; outliers count as five deviations."""
+        clean = np.concatenate([w.clean for w in self.weighings if w is not None])
+        white = np.minimum(self.white(residuals) ** 2, 25.0)
+        return float(white[clean > TRUSTED].sum())
 
     def reweigh(self, residuals: Sequence[np.ndarray]) -> None:
         """Noise anew from what the fit leaves: channels that fit worse than their noise says count less."""

@@ -33,8 +33,11 @@ NO_LIMIT, TRIED_LIMITS = 10.0, (0.7, 0.4, 0.2)
 #: A limit is tried when a first look is cheaper with it by this factor.
 CLEARLY_LOWER = 0.97
 
-#: A limit is believed when it lowers the sum of squares by this much, and the replay really slides for this long (s).
-BELIEVED_FROM, SLIDING_S = 25.0, 0.15
+#: A limit is believed when it leaves at most this share of the sum of squares, and the replay really slides for so long (s).
+BELIEVED_BELOW, SLIDING_S = 0.8, 0.2
+
+#: A wheel slides when its slip would need this many times the limit.
+DEEP = 1.5
 
 #: Time over which the grip that was used is averaged (s).
 GRIP_S = 0.1
@@ -104,7 +107,7 @@ def _fit_drive(log: DriveLog, robot: Robot, ground: Ground, counts: float | None
     corrected = inspection.corrected
     try:
         wheels = _shortened(wheel_angles(corrected, robot, counts_per_turn=counts))
-        problem = _problem(corrected, robot, ground, wheels, inspection)
+        problem = problem_of(corrected, robot, ground, wheels, inspection)
     except LogError as error:
         raise LogError(f"{name}: {error}") from None
     solution = _solved(problem, robot)
@@ -117,7 +120,7 @@ def _shortened(wheels: WheelAngles) -> WheelAngles:
     return WheelAngles(wheels.stamps_ns[kept], wheels.angle_rad[kept], wheels.step_rad)
 
 
-def _problem(log: DriveLog, robot: Robot, ground: Ground, wheels: WheelAngles, inspection: Inspection) -> Problem:
+def problem_of(log: DriveLog, robot: Robot, ground: Ground, wheels: WheelAngles, inspection: Inspection) -> Problem:
     start_ns, end_ns = int(wheels.stamps_ns[0]), int(wheels.stamps_ns[-1])
     observations = observe(log, start_ns, end_ns)
     if observations.imu is None and observations.pose is None:
@@ -143,7 +146,7 @@ def _doubts(model: Replay, robot: Robot, wheels: WheelAngles, observations: Obse
     return Doubts(readings, excluded, per_side / np.sqrt(2.0), per_side * np.sqrt(2.0) / robot.track_m)
 
 
-def _unknowns(problem: Problem, robot: Robot) -> list[Unknown]:
+def unknowns_of(problem: Problem, robot: Robot) -> list[Unknown]:
     found = [constant("c_long_per_n", 0.005), constant("c_lat_per_n", 0.05), *body(robot)]
     has_pose = problem.observations.pose is not None
     if problem.observations.imu is not None:
@@ -153,40 +156,43 @@ def _unknowns(problem: Problem, robot: Robot) -> list[Unknown]:
 
 
 def _solved(problem: Problem, robot: Robot) -> Solution:
-    """The fit without Coulomb's limit, or the one with it where it explains clearly more and the replay slides."""
-    fitter, unknowns = Fitter(problem), _unknowns(problem, robot)
+    """The fit without Coulomb's limit, or the one with it where the first fails, the second does not, and the replay slides.
+
+    A limit just above the forces that occur always fits a little better: it clips what encoder counts make of a replay. So it
+    must explain a good part of what is left, judged with the sensors' own noise.
+    """
+    fitter, unknowns = Fitter(problem), unknowns_of(problem, robot)
+    judge = Fitter(problem)
     starts = best_start(fitter, unknowns, (NO_LIMIT, *TRIED_LIMITS))
     free_cost, free = next(entry for entry in starts if entry[1]["mu"] == NO_LIMIT)
     limited_cost, limited = next(entry for entry in starts if entry[1]["mu"] != NO_LIMIT)
     solution = fitter.fit(started(unknowns, free))
+    left = _cost(judge, solution)
     if limited_cost > CLEARLY_LOWER * free_cost:
-        mu = _limit_that_helps(fitter, solution)
+        mu = _limit_that_helps(judge, solution, left)
         if mu is None:
             return solution
         limited = dict(zip(solution.names, solution.values, strict=True)) | {"mu": mu}
     with_limit = Fitter(problem).fit(started([*unknowns, constant("mu", limited["mu"])], limited))
-    at = dict(zip(with_limit.names, with_limit.values, strict=True))
-    gain = _cost(fitter, solution) - _cost(fitter, with_limit)
-    return with_limit if gain > BELIEVED_FROM and _sliding_s(problem, with_limit, float(at["mu"])) > SLIDING_S else solution
+    explains = _cost(judge, with_limit) < BELIEVED_BELOW * left
+    return with_limit if explains and _sliding_s(problem, with_limit) > SLIDING_S else solution
 
 
 def _cost(fitter: Fitter, solution: Solution) -> float:
-    """Sum of squares of a solution under the weights of one fitter, so that two solutions can be compared."""
+    """Of a solution under the weights of one fitter, so that two solutions can be compared."""
     body = fitter.problem.bodies(solution.unknowns, solution.values[None])[0]
-    white = fitter.white(fitter.problem.residuals(solution.names, solution.values, body))
-    return float(np.minimum(white**2, 25.0).sum())
+    return fitter.clean_cost(fitter.problem.residuals(solution.names, solution.values, body))
 
 
-def _limit_that_helps(fitter: Fitter, solution: Solution) -> float | None:
+def _limit_that_helps(fitter: Fitter, solution: Solution, left: float) -> float | None:
     """A mu that lowers the sum of squares with everything else as found: one batch."""
     mus = np.geomspace(0.1, 1.2, 16)
     points = np.repeat(solution.values[None], len(mus), axis=0)
     unknowns = [*solution.unknowns, constant("mu", 1.0)]
     bodies = fitter.problem.bodies(unknowns, np.column_stack([points, mus]))
-    whites = [fitter.white(fitter.problem.residuals(solution.names, solution.values, body)) for body in bodies]
-    costs = np.array([np.minimum(white**2, 25.0).sum() for white in whites])
+    costs = np.array([fitter.clean_cost(fitter.problem.residuals(solution.names, solution.values, body)) for body in bodies])
     best = int(np.argmin(costs))
-    return float(mus[best]) if costs[best] < _cost(fitter, solution) - BELIEVED_FROM else None
+    return float(mus[best]) if costs[best] < CLEARLY_LOWER * left else None
 
 
 def _wheel_columns(problem: Problem, solution: Solution) -> tuple[np.ndarray, ...]:
@@ -220,11 +226,31 @@ def _most_grip(problem: Problem, along: np.ndarray, across: np.ndarray) -> float
     return float(np.where(rolls > ROLLING_MPS, grip, 0.0).max())
 
 
-def _sliding_s(problem: Problem, solution: Solution, mu: float) -> float:
-    """How long wheels slide in the replay, summed over wheels and divided by their number."""
-    along, across, _ = _wheel_columns(problem, solution)
-    at_limit = (np.maximum(np.abs(along), np.abs(across)) > 0.98 * mu) | (np.hypot(along, across) > 0.999 * np.sqrt(2.0) * mu)
-    return float(at_limit.mean(axis=1).sum() * problem.replay.step_s)
+def _sliding_s(problem: Problem, solution: Solution) -> float:
+    """How long wheels clearly slide in the replay, summed over wheels and divided by their number.
+
+    A wheel slides where its slip, averaged over a while, would need DEEP times the limit if the law had none. A limit that
+    only clips what encoder counts make of a replay never gets there.
+    """
+    at = dict(zip(solution.names, solution.values, strict=True))
+    _, _, body_columns = _wheel_columns(problem, solution)
+    steps = max(1, round(GRIP_S / problem.replay.step_s))
+    columns = {name: body_columns[1:, k] for k, name in enumerate(skid_steer.BODY_COLUMNS)}
+    load = robot_weight(problem) / problem.replay.wheel_speeds.shape[1]
+    seconds = 0.0
+    for n, (x, y) in enumerate(problem.robot.wheels.at_m.value):
+        rim = problem.replay.wheel_speeds[:, n] * problem.robot.wheels.radius_m.value
+        along = rim - columns["vx_mps"] + columns["yaw_rate_radps"] * y
+        across = columns["vy_mps"] + columns["yaw_rate_radps"] * x
+        slip_x, slip_y, speed = (np.abs(_mean_over(column, steps)) for column in (along, across, rim))
+        rolls = np.maximum(speed, ROLLING_MPS)
+        needed = np.maximum(slip_x / (at["c_long_per_n"] * rolls), slip_y / (at["c_lat_per_n"] * rolls)) / load
+        seconds += float((needed > DEEP * at["mu"]).sum()) * problem.replay.step_s
+    return seconds / len(problem.robot.wheels.at_m.value)
+
+
+def _mean_over(column: np.ndarray, steps: int) -> np.ndarray:
+    return np.asarray(np.convolve(column, np.ones(steps) / steps, mode="valid"))
 
 
 def _protocol(log: DriveLog, robot: Robot, counts: float | None) -> ProtocolResult | None:

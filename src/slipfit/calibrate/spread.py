@@ -39,7 +39,7 @@ def spread_of(solution: Solution) -> Spread:
     prior = np.array([1.0 / u.prior_std**2 if u.prior_std else 0.0 for u in solution.unknowns])
     weighted = jacobian * robust[:, None]
     information = jacobian.T @ weighted + np.diag(prior)
-    inverse = _inverse(information)
+    inverse = inverse_of(information)
     block = np.floor(solution.white_time_s / BLOCK_S).astype(int)
     count = int(block.max()) + 1 if len(block) else 0
     scores = np.zeros((count, len(prior)))
@@ -54,7 +54,7 @@ def spread_of(solution: Solution) -> Spread:
     return Spread(inverse * np.outer(inflation, inflation), inflation, used)
 
 
-def _inverse(information: np.ndarray) -> np.ndarray:
+def inverse_of(information: np.ndarray) -> np.ndarray:
     """Inverse of a scaled information matrix; directions that nothing determines get a large but finite spread."""
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))

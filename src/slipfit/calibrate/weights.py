@@ -36,6 +36,7 @@ class Weighing:
     factor: np.ndarray  # lower bands of L
     time_s: np.ndarray  # of each white number
     weight: np.ndarray  # of each reading, 0 to 1
+    clean: np.ndarray  # of each white number: the share of its window that no corner disturbs
 
     def whiten(self, residuals: np.ndarray) -> np.ndarray:
         """Residuals (T,) or columns (T, k)."""
@@ -93,7 +94,7 @@ def weigh_inertial(
     if wheel_noise > 0.0 and order:
         passed_on = mean @ _differences(time_s, order)
         covariance = covariance + wheel_noise**2 * (passed_on @ passed_on.T)
-    return Weighing(mean, _banded_factor(sparse.coo_array(covariance)), time_s[centres], share)
+    return Weighing(mean, _banded_factor(sparse.coo_array(covariance)), time_s[centres], share, total[kept] / window.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def weigh_pose(pose: PoseSteps, noise: PoseNoise) -> Weighing:
     bands[0] = 2.0 * noise.pose**2 + noise.step**2
     bands[1, :-1] = np.where(pose.is_next[1:], -(noise.pose**2), 0.0)
     factor = np.asarray(cholesky_banded(bands, lower=True, check_finite=False))
-    return Weighing(None, factor, 0.5 * (pose.from_s + pose.to_s), np.ones(n))
+    return Weighing(None, factor, 0.5 * (pose.from_s + pose.to_s), np.ones(n), np.ones(n))
 
 
 def pose_noise(residuals: np.ndarray, is_next: np.ndarray, floor: float) -> PoseNoise:

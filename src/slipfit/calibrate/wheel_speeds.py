@@ -30,6 +30,9 @@ _LEFT_BY_SMOOTHING = 0.3
 #: Times a change of acceleration is averaged over, to either side (s).
 CORNER_S = 0.04
 
+#: A difference between the wheels of a side counts when it lasts this long (s).
+ALIKE_S = 0.1
+
 
 def speeds_at(wheels: WheelAngles, step_s: float) -> np.ndarray:
     """Speed of every wheel (rad/s) at the ends of the steps of a replay that starts at the first stamp, (steps, wheels)."""
@@ -40,7 +43,22 @@ def speeds_at(wheels: WheelAngles, step_s: float) -> np.ndarray:
         angles = np.column_stack([_smoothed(column, noise) for column in distinct.T])[:, copies]
         noise *= _LEFT_BY_SMOOTHING
     steps = int(np.floor(time_s[-1] / step_s * (1.0 + 1e-12)))
-    return _cornered(time_s, angles, step_s * np.arange(1, steps + 1), noise)
+    speeds = _cornered(time_s, angles, step_s * np.arange(1, steps + 1), noise)
+    return _agreeing(speeds, step_s, speed_noise(wheels)) if _is_coarse(wheels) else speeds
+
+
+def _agreeing(speeds: np.ndarray, step_s: float, noise: float) -> np.ndarray:
+    """Wheels of a side turn alike unless their difference lasts: else counts of two encoders would let them push against each
+    other, hard where they roll slowly and hold."""
+    span = max(1, round(ALIKE_S / step_s))
+    window = np.ones(span) / span
+    agreed = np.empty_like(speeds)
+    for side in (0, 1):
+        mean = speeds[:, side::2].mean(axis=1, keepdims=True)
+        apart = speeds[:, side::2] - mean
+        lasting = np.column_stack([np.convolve(column, window, mode="same") for column in apart.T])
+        agreed[:, side::2] = mean + np.where(np.abs(lasting) > 3.0 * noise, apart, 0.0)
+    return agreed
 
 
 def _is_coarse(wheels: WheelAngles) -> bool:

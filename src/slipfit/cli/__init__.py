@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from slipfit.cli import calibrate, catalogue, demo, friction, inspect, schema, simulate, twin
+from slipfit.cli import calibrate, catalogue, demo, friction, inspect, plan, schema, simulate, twin, validate
 from slipfit.errors import SlipfitError
 
 app = typer.Typer(
@@ -16,6 +16,8 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("calibrate")(calibrate.calibrate)
+app.command("plan")(plan.plan)
+app.command("validate")(validate.validate)
 app.command("simulate")(simulate.simulate)
 app.command("inspect")(inspect.inspect)
 app.add_typer(catalogue.robots, name="robots")

@@ -7,7 +7,7 @@ from xml.sax.saxutils import quoteattr
 from slipfit.calibrate.fit import Fit
 from slipfit.contact import LAWS
 from slipfit.logs.inspection import Severity
-from slipfit.report.wording import listed, number, percent, short, span, unit_of, with_spread
+from slipfit.report.wording import listed, motion, number, percent, short, span, unit_of, with_spread
 from slipfit.simulate.trajectory import wheel_names
 from slipfit.twin import FittedParameter, Status
 from slipfit.twin.fitted_ground import factors
@@ -97,10 +97,9 @@ def _unit_of_combination(key: str) -> str:
 
 def validity(fit: Fit) -> str:
     """Where the constants hold."""
-    low, high = fit.fitted_on.speed_mps
-    slow, fast = fit.fitted_on.yaw_rate_radps
+    driven = motion(fit.fitted_on.speed_mps, fit.fitted_on.yaw_rate_radps)
     return (
-        f"Found at {low:.2f} to {high:.2f} m/s and {slow:.2f} to {fast:.2f} rad/s, with {fit.load_n:.1f} N on each wheel on the mean. "
+        f"Found at {driven}, with {number(fit.load_n)} N on each wheel on the mean. "
         f"With another payload c N stays the same, and c changes."
     )
 
@@ -136,7 +135,10 @@ def _verdict_lines(fit: Fit, misfit: float, open_errors: int, missing: list[str]
     elif misfit <= DOUBTFUL_MISFIT:
         yield f"Residuals are {misfit:.1f} times the noise: the model misses a little, and the intervals are widened for it."
     else:
-        yield f"Residuals are {misfit:.1f} times the noise: the model does not explain this drive. Look at the residuals before using the constants."
+        yield (
+            f"Residuals are {misfit:.1f} times the noise: the model does not explain the drives. Look at the residuals before "
+            f"using the constants."
+        )
     for name, p in fit.parameters.items():
         if p.status is Status.AT_BOUND:
             yield f"{short(name)} {p.status.sentence}."

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def fit_figure(drive: DriveFit, most_points: int = MOST_POINTS) -> dict[str, Any
 
 def residual_figure(drive: DriveFit, most_points: int = MOST_POINTS) -> dict[str, Any]:
     """Measured minus predicted over time, with twice the sensor's noise; what was not used is shaded."""
-    board = _rows_of_time(drive.traces, row_px=84)
+    board = _rows_of_time(drive.traces, row_px=84, reaches=[_used_reach(trace) for trace in drive.traces])
     for row, trace in enumerate(drive.traces):
         left = envelope(trace.time_s, trace.residual, most_points)
         board.line(row, 0, "measured − model", *left, color=ORANGE, width=1.0, legend=row == 0)
@@ -73,7 +74,7 @@ def path_figure(drive: DriveFit) -> dict[str, Any]:
     board.axes(0, x="x [m]", y="y [m]", yaxis={"scaleanchor": "x", "scaleratio": 1})
     board.line(0, 0, "path", places[:, 1], places[:, 2], color=BLUE, width=1.6)
     ends = places[[0, -1]]
-    words = {"mode": "markers+text", "text": ["start", "end"], "textposition": ["middle left", "middle right"]}
+    words = {"mode": "markers+text", "text": ["start", "end"], "textposition": "top center"}
     board.dots(0, 0, "start and end", ends[:, 1], ends[:, 2], color=ORANGE, size=8, **words)
     return board.figure(hovermode="closest")
 
@@ -124,13 +125,13 @@ def repeatability_figure(fit: Fit, names: Sequence[str]) -> dict[str, Any]:
 def methods_figure(estimates: Mapping[str, Sequence[Estimate]], truth: Mapping[str, float]) -> dict[str, Any]:
     """What every method says about each constant; the truth as a line where it is known."""
     most = max(len(found) for found in estimates.values())
-    board = Board(len(estimates), row_px=34 * most + 20, gap_px=64)
+    board = Board(len(estimates), row_px=40 * most + 16, gap_px=64)
     for row, (name, found) in enumerate(estimates.items()):
         board.axes(row, title=with_unit(name), yaxis={"type": "category", "autorange": "reversed", "automargin": True})
         widths = [0.0 if e.half_width is None else e.half_width for e in found]
         bars = {"type": "data", "array": widths, "color": BLUE, "thickness": 1.5, "width": 5}
         values = np.array([e.value for e in found])
-        board.dots(row, 0, short(name), values, [escape(e.method) for e in found], color=BLUE, size=10, error_x=bars)
+        board.dots(row, 0, short(name), values, [_wrapped(e.method) for e in found], color=BLUE, size=10, error_x=bars)
         if name in truth:
             board.rule(row, 0, x=truth[name], color=GREEN, width=1.6)
     return board.figure(hovermode="closest", showlegend=False)
@@ -142,12 +143,24 @@ def drawn_constants(posterior: Mapping[str, np.ndarray]) -> list[str]:
     return sorted(varied, key=lambda name: _ORDER.index(short(name)) if short(name) in _ORDER else len(_ORDER))
 
 
-def _rows_of_time(traces: Sequence[Trace], *, row_px: int) -> Board:
-    """One row for each signal over the same time, stretches that were not used shaded."""
+def _wrapped(label: str, width: int = 26) -> str:
+    """In lines that leave a phone some width for the dots."""
+    return "<br>".join(escape(line) for line in wrap(label, width))
+
+
+def _used_reach(trace: Trace) -> float:
+    """Largest residual of what was used: what was not may be far larger, and would flatten the rest."""
+    used = np.abs(trace.residual[(trace.weight >= 0.5) & np.isfinite(trace.residual)])
+    return 1.1 * float(used.max(initial=3.0 * trace.noise_std if np.isfinite(trace.noise_std) else 0.0))
+
+
+def _rows_of_time(traces: Sequence[Trace], *, row_px: int, reaches: Sequence[float] = ()) -> Board:
+    """One row for each signal over the same time, stretches that were not used shaded; `reaches` limit the rows' heights."""
     board = Board(len(traces), row_px=row_px, share="time")
     for row, trace in enumerate(traces):
         title = f"{short(trace.name)}: {escape(trace.about)}" if trace.about else short(trace.name)
-        board.axes(row, title=title, x="time [s]" if row == len(traces) - 1 else "", y=unit_of(trace.name))
+        height = {"range": [-reaches[row], reaches[row]]} if reaches and reaches[row] > 0.0 else {}
+        board.axes(row, title=title, x="time [s]" if row == len(traces) - 1 else "", y=unit_of(trace.name), yaxis=height)
         for span in unused_spans(trace.time_s, trace.weight):
             board.band(row, 0, x=span)
     return board
@@ -170,7 +183,7 @@ def _autocorrelation(board: Board, row: int, trace: Trace, x_title: str) -> None
     reach = max(0.2, 1.15 * float(np.abs(memory).max(initial=0.0)), 1.5 * limit)
     board.axes(row, 1, title=f"{short(trace.name)}: autocorrelation", x=x_title, yaxis={"range": [-reach, reach]})
     board.band(row, 1, y=(-limit, limit))
-    board.bars(row, 1, "autocorrelation", np.arange(1.0, len(memory) + 1.0), memory, color=BLUE, legend=row == 0)
+    board.bars(row, 1, "autocorrelation", np.arange(1.0, len(memory) + 1.0), memory, color=BLUE)
 
 
 def _marginal(board: Board, row: int, draws: np.ndarray, name: str) -> None:

@@ -28,7 +28,7 @@ from slipfit.report.calibration_figures import (
 from slipfit.report.decimate import MOST_POINTS
 from slipfit.report.html import Panel, render, write_page
 from slipfit.report.protocol_section import ProtocolSection, protocol_section
-from slipfit.report.wording import listed, number, percent, short, unit_of, with_spread
+from slipfit.report.wording import listed, motion, number, percent, short, with_spread, with_unit
 from slipfit.twin import Provenance
 
 #: Drives whose signals are drawn; of more, those that fit worst.
@@ -59,6 +59,7 @@ class _FindingRow:
     where: str
     found: str
     remedy: str
+    is_corrected: bool
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -143,8 +144,8 @@ def _report(fit: Fit, truth: Mapping[str, float], protocols: Sequence[ProtocolRe
         drives=_drives(drawn),
         pairs=_pairs(fit, truth),
         protocol=protocol_section(fit, truth, protocols),
-        nuisance_heads=["drive"] * several + ["number", "value", "expected to", "what it is"],
-        nuisances=_nuisances(fit.drives, several),
+        nuisance_heads=["number", *([d.name for d in fit.drives] if several else ["value"]), "expected", "what it is"],
+        nuisances=_nuisances(fit.drives),
         corrected=fit.corrected,
         findings=_findings(fit.drives),
         has_several=several,
@@ -204,11 +205,9 @@ def _drive(drive: DriveFit, index: int, most_points: int) -> _Drive:
             whiteness = Panel(f"whiteness-{index}", whiteness_figure(drive), caption)
     if len(drive.odometry_m) > 1:
         path = Panel(f"path-{index}", path_figure(drive), "The drive from above, by the model.")
-    low, high = drive.speed_range_mps
-    slow, fast = drive.yaw_rate_range_radps
     return _Drive(
         name=drive.name,
-        in_words=f"{drive.duration_s:.1f} s, {low:.2f} to {high:.2f} m/s, {slow:.2f} to {fast:.2f} rad/s",
+        in_words=f"{drive.duration_s:.1f} s, {motion(drive.speed_range_mps, drive.yaw_rate_range_radps)}",
         misfit=f"residuals {drive.misfit:.2f} times the noise, intervals widened by {drive.inflation:.2f}",
         fit=fitted,
         residuals=residuals,
@@ -222,7 +221,10 @@ def _pairs(fit: Fit, truth: Mapping[str, float]) -> Panel | None:
     if figure is None:
         return None
     names = [short(name) for name in drawn_constants(fit.posterior)]
-    caption = f"Draws of {listed(names)}, as far as the drives and the robot's own numbers tell them apart. A narrow slanted cloud means that only a combination is known well."
+    caption = (
+        f"Draws of {listed(names)}, as far as the drives and the robot's own numbers tell them apart. A narrow slanted cloud "
+        f"means that only a combination is known well."
+    )
     if truth:
         caption += " The dashed green lines are the truth."
     return Panel("pairs", figure, caption)
@@ -238,7 +240,7 @@ def _repeatability(fit: Fit) -> _Repeatability | None:
         spread = [percent(fit.repeatability[n]) if n in fit.repeatability else "" for n in names]
         rows.append(["spread between drives", *spread])
     caption = "Each drive by itself with its 90 % interval; the line and its band are all drives together."
-    heads = ["drive", *(f"{short(name)} [{unit_of(name)}]" if unit_of(name) else short(name) for name in names)]
+    heads = ["drive", *(with_unit(name) for name in names)]
     return _Repeatability(heads, rows, Panel("repeats", repeatability_figure(fit, names), caption))
 
 
@@ -257,18 +259,18 @@ def _pooled(fit: Fit, name: str) -> str:
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def _nuisances(drives: Sequence[DriveFit], several: bool) -> list[list[str]]:
-    return [
-        [d.name] * several
-        + [
-            short(n.name),
-            f"{with_spread(n.value, n.std)} {unit_of(n.name)}".strip(),
-            "free" if n.prior_std is None else f"± {number(n.prior_std)} {unit_of(n.name)}".strip(),
-            n.about,
-        ]
-        for d in drives
-        for n in d.nuisances
-    ]
+def _nuisances(drives: Sequence[DriveFit]) -> list[list[str]]:
+    """One row for each number, one column for each drive."""
+    by_drive = [{n.name: n for n in drive.nuisances} for drive in drives]
+    known = {n.name: n for drive in reversed(drives) for n in drive.nuisances}
+    order = dict.fromkeys(n.name for drive in drives for n in drive.nuisances)
+    rows = []
+    for name in order:
+        found = [with_spread(here[name].value, here[name].std) if name in here else "" for here in by_drive]
+        prior = known[name].prior_std
+        expected = "anything" if prior is None else f"± {number(prior)}"
+        rows.append([with_unit(name), *found, expected, known[name].about])
+    return rows
 
 
 def _findings(drives: Sequence[DriveFit]) -> list[_FindingRow]:
@@ -276,10 +278,11 @@ def _findings(drives: Sequence[DriveFit]) -> list[_FindingRow]:
         _FindingRow(
             drive=d.name,
             severity=f.severity.word,
-            level="good" if f.is_corrected else _LEVELS[f.severity],
+            level="" if f.is_corrected else _LEVELS[f.severity],
             where=f.channel or "log",
             found=f"{f.kind}: {f.found}",
             remedy="corrected" if f.is_corrected else f.remedy,
+            is_corrected=f.is_corrected,
         )
         for d in drives
         for f in d.inspection.findings

@@ -25,10 +25,12 @@ def envelope(time_s: np.ndarray, values: np.ndarray, most: int = MOST_POINTS) ->
 def _extremes(y: np.ndarray, most: int) -> np.ndarray:
     """Places of the smallest and largest value of equal bins, and both ends."""
     count = len(y)
-    edges = np.linspace(0, count, max(most // 2, 1) + 1).astype(np.int64)
-    bins = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-    order = np.lexsort((y, bins))
-    return np.unique(np.concatenate([[0, count - 1], order[edges[:-1]], order[edges[1:] - 1]]))
+    width = -(-count // max(most // 2, 1))
+    bins = -(-count // width)
+    table = np.pad(y, (0, bins * width - count), mode="edge").reshape(bins, width)
+    begins = width * np.arange(bins)
+    places = np.concatenate([[0, count - 1], begins + table.argmin(axis=1), begins + table.argmax(axis=1)])
+    return np.unique(np.minimum(places, count - 1))
 
 
 def unused_spans(time_s: np.ndarray, weight: np.ndarray, *, least_share: float = 0.002) -> list[tuple[float, float]]:

@@ -55,7 +55,9 @@ def protocol_section(fit: Fit, truth: Mapping[str, float], others: Sequence[Prot
     if not done and not others:
         return None
     several = len(fit.drives) > 1
-    said = [_protocol_said(p, _label(p, d, several)) for d, p in done] + [_protocol_said(p, _label(p, None, several)) for p in others]
+    said = [_protocol_said(p, _label(p, d, several)) for d, p in done] + [
+        _protocol_said(p, _label(p, None, several)) for p in others
+    ]
     everything = [_fit_said(fit), *said]
     reference = truth.get(C_LONG, everything[0].c_long[0] if everything[0].c_long else None)
     name = "truth" if C_LONG in truth else "joint fit"
@@ -99,12 +101,20 @@ def _shown(found: tuple[float, float | None] | None) -> str:
 def _causes(said: Sequence[_Said], reference: float | None, name: str) -> Iterator[str]:
     """Why the document's method reads c_long wrong, once for each way of differentiating that does."""
     for kind, (sign, cause) in _CAUSES.items():
-        offs = [off for s in said if s.kind == kind and (off := s.off(reference)) is not None]
-        wrong = [off for off in offs if abs(off) > WORTH_SAYING and sign * off >= 0.0]
-        if wrong:
-            worst = max(wrong, key=abs)
+        offs = [off for s in said if s.kind == kind and (off := _surprising(s, reference)) and sign * off >= 0.0]
+        if offs:
+            worst = max(offs, key=abs)
             side = "above" if worst > 0.0 else "below"
             yield f"By {_METHODS[kind]} c_long comes out {percent(abs(worst))} {side} the {name}: {cause}."
+
+
+def _surprising(said: _Said, reference: float | None) -> float | None:
+    """The relative error of c_long where it is worth saying and beyond the method's own interval."""
+    off = said.off(reference)
+    if off is None or said.c_long is None or reference is None:
+        return None
+    own = NINETY * (said.c_long[1] or 0.0) / abs(reference)
+    return off if abs(off) > max(WORTH_SAYING, own) else None
 
 
 def _panel(everything: Sequence[_Said], truth: Mapping[str, float]) -> Panel | None:

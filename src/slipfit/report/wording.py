@@ -64,6 +64,12 @@ def span(low: float, high: float, std: float | None = None) -> str:
     return f"{number(low, std)} to {number(high, std)}"
 
 
+def motion(speed_mps: tuple[float, float], yaw_rate_radps: tuple[float, float]) -> str:
+    """0.00 to 1.00 m/s and -1.00 to 1.00 rad/s."""
+    slow, fast, right, left = (f"{round(end, 2) + 0.0:.2f}" for end in (*speed_mps, *yaw_rate_radps))  # + 0.0: no minus zero
+    return f"{slow} to {fast} m/s and {right} to {left} rad/s"
+
+
 def percent(part: float) -> str:
     """With two digits: 2.2 %, 0.04 %, 13 %; a hundred and more without a point."""
     if not isfinite(part):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.signal import lfilter
 
 from slipfit.calibrate.fit import DriveFit, Fit, Nuisance, Trace
 from slipfit.calibrate.manoeuvres import Manoeuvre, ManoeuvreKind
@@ -105,7 +106,9 @@ def example_inspection(time_s: np.ndarray) -> Inspection:
     pose = Channel(POSE, (time_s[::5] * 1e9).astype(np.int64), np.zeros((len(time_s[::5]), 3)), POSE_COLUMNS)
     log = DriveLog({POSE: pose}, source="yard_run_01.mcap", digest="9f3c12")
     findings = (
-        Finding(Severity.ERROR, "imu", "yaw sign", "turns against the wheels (correlation -0.99)", "mount it z up", is_corrected=True),
+        Finding(
+            Severity.ERROR, "imu", "yaw sign", "turns against the wheels (correlation -0.99)", "mount it z up", is_corrected=True
+        ),
         Finding(Severity.WARNING, "pose", "gap", "0.8 s without a pose at 31.2 s", "look at the network"),
     )
     return Inspection(log, log, findings, ("yaw sign of the IMU flipped", "clock of the IMU moved by 0.031 s"))
@@ -131,9 +134,7 @@ def example_protocol() -> ProtocolResult:
 
 def _trace(name, about, time_s, signal, noise_std, source, memory=0.0) -> Trace:
     """White residuals, or with `memory` of the first order; a stretch in the middle is not used."""
-    white = source.normal(size=len(time_s))
-    for k in range(1, len(white) if memory else 0):
-        white[k] += memory * white[k - 1]
+    white = lfilter([1.0], [1.0, -memory], source.normal(size=len(time_s)))
     weight = np.where((time_s > 0.5 * time_s[-1]) & (time_s < 0.53 * time_s[-1]), 0.0, 1.0)
     return Trace(name, about, time_s, signal + noise_std * white, signal, weight, white, noise_std)
 

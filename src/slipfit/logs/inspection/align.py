@@ -41,7 +41,7 @@ SPAN_S, ACCEL_SPAN_S = 0.05, 0.1
 
 #: Lags of the body behind the rim from which the fit starts, s per m/s: c_long m / n is 0.025 for document 000's robot and floor.
 LAGS_S2PM = (0.005, 0.04)
-LONGEST_LAG_S2PM = 0.3
+LONGEST_LAG_S2PM = 0.6
 
 Z_90 = 1.6449
 
@@ -230,13 +230,13 @@ def find_offset(wheels: Wheels, other: Inertial | Seen) -> Offset | None:
     if agreement is None:
         return None
     signals = [s for s in signals_between(wheels, other, signed=True) if s.name in agreement.r2]
-    late_s = agreement.late_s
-    for _ in range(3):  # the coarse search is a sampling interval off at most, but lag of the body and clock look alike to it
-        comparison = compare(wheels, other, signals, late_s)
-        at = min((comparison.best(late_s, lag) for lag in LAGS_S2PM), key=comparison.cost)
-        if abs(at[0] - late_s) < 0.9 * comparison.reach_s:
+    starts = [np.array([agreement.late_s, lag]) for lag in LAGS_S2PM]
+    for _ in range(3):  # to the coarse search a lag of the body looks like a clock: the best offset may be out of reach
+        comparison = compare(wheels, other, signals, float(starts[0][0]))
+        at = min((comparison.best(start) for start in starts), key=comparison.cost)
+        if abs(at[0] - starts[0][0]) < 0.9 * comparison.reach_s:
             break
-        late_s = float(at[0])
+        starts = [at]
     std_s = comparison.spread(at)
     if std_s is None:
         return None
@@ -265,10 +265,12 @@ class Comparison:
 
     def misfits(self, at: np.ndarray) -> list[np.ndarray]:
         """Residuals of the straight line y = k x + b, for each signal."""
-        body = self.wheels.followed(float(at[1]))
+        return self._residuals(float(at[0]), self.wheels.followed(float(at[1])))
+
+    def _residuals(self, late_s: float, body: Wheels) -> list[np.ndarray]:
         residuals = []
         for signal, kept in zip(self.signals, self.kept, strict=True):
-            x, y = (v[kept] for v in increments(signal, body, self.other, float(at[0])))
+            x, y = (v[kept] for v in increments(signal, body, self.other, late_s))
             dx = x - x.mean() if len(x) else x
             slope = float(dx @ y) / max(float(dx @ dx), 1e-300)
             residuals.append(y - (y.mean() if len(y) else 0.0) - slope * dx)
@@ -279,17 +281,18 @@ class Comparison:
 
     def derivatives(self, at: np.ndarray, now: list[np.ndarray]) -> list[np.ndarray]:
         """Of the residuals by offset and lag, (n, 2) for each signal. Sums are kinked at stamps: 2 ms look past them."""
-        h = 2e-3
-        early, late = self.misfits(at - [h, 0.0]), self.misfits(at + [h, 0.0])
-        lagging = self.misfits(at + [0.0, h])
+        h, (late_s, lag) = 2e-3, (float(at[0]), float(at[1]))
+        body = self.wheels.followed(lag)
+        early, late = self._residuals(late_s - h, body), self._residuals(late_s + h, body)
+        lagging = self._residuals(late_s, self.wheels.followed(lag + h))
         by_late = [(b - a) / (2.0 * h) for a, b in zip(early, late, strict=True)]
         by_lag = [(b - a) / h for a, b in zip(now, lagging, strict=True)]
         return [np.column_stack(pair) for pair in zip(by_late, by_lag, strict=True)]
 
-    def best(self, late_s: float, lag_s2pm: float) -> np.ndarray:
-        """Gauss-Newton from a start, damped where a step does not help."""
-        at, low = np.array([late_s, lag_s2pm]), np.array([late_s - self.reach_s, 0.0])
-        high = np.array([late_s + self.reach_s, LONGEST_LAG_S2PM])
+    def best(self, start: np.ndarray) -> np.ndarray:
+        """Gauss-Newton from a start, damped where a step does not help, within reach."""
+        at = start
+        low, high = np.array([start[0] - self.reach_s, 0.0]), np.array([start[0] + self.reach_s, LONGEST_LAG_S2PM])
         residuals = self.misfits(at)
         damping = 1e-3
         for _ in range(12):

@@ -76,7 +76,8 @@ def _closes(found: dict[str, Offset], inertial: Inertial, seen: Seen) -> bool:
 
 def _finding(name: str, offset: Offset, *, is_off: bool, closes: bool) -> Finding:
     low, high = offset.interval_90
-    said = f"{abs(offset.late_s):.4f} s {'behind' if offset.late_s > 0 else 'ahead of'} the encoders (90 %: {low:.4f} to {high:.4f} s)"
+    side = "behind" if offset.late_s > 0 else "ahead of"
+    said = f"{abs(offset.late_s):.4f} s {side} the encoders (90 %: {low:.4f} to {high:.4f} s)"
     if is_off:
         remedy = "stamp all sensors by one clock"
     elif low <= 0.0 <= high:

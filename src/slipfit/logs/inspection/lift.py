@@ -77,6 +77,8 @@ def lifted_by_transfer(log: DriveLog, robot: Robot) -> Spans:
     if names.IMU not in log or not {"accel_x_mps2", "accel_y_mps2"} <= set(log[names.IMU].columns):
         return []
     channel = log[names.IMU]
+    if len(channel.stamps_ns) < TRANSFER_SAMPLES:
+        return []
     time_s = seconds(channel, origin_ns(log))
     rest = rest_of(log, robot)
     force = []
@@ -105,7 +107,7 @@ def smallest_share(robot: Robot, force_x: np.ndarray, force_y: np.ndarray) -> np
 def lifted_by_rims(log: DriveLog, robot: Robot) -> Spans:
     """When the front wheel of a side outruns the rear one while the side changes its speed. Needs a column for every wheel."""
     found = rotation_of(log[names.ENCODERS]) if names.ENCODERS in log else None
-    if found is None or found[0] == "ticks" or len(found[1]) < 2:
+    if found is None or found[0] == "ticks" or len(found[1]) < 2 or len(log[names.ENCODERS].stamps_ns) < 8:
         return []
     channel = log[names.ENCODERS]
     time_s = seconds(channel, origin_ns(log))
@@ -132,7 +134,7 @@ def lifted_by_rims(log: DriveLog, robot: Robot) -> Spans:
 
 def _bursts(log: DriveLog) -> list[Finding]:
     """Rates of pitch and roll that no floor gives."""
-    if names.IMU not in log:
+    if names.IMU not in log or len(log[names.IMU].stamps_ns) < 3:
         return []
     channel, findings = log[names.IMU], []
     time_s = seconds(channel, origin_ns(log))

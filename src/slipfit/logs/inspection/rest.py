@@ -127,6 +127,8 @@ def measure_lever_arm(log: DriveLog, robot: Robot) -> Step:
     ):
         return Step(log)
     channel = log[names.IMU]
+    if len(channel.stamps_ns) < 50:
+        return Step(log)
     when, rate = seconds(channel, origin_ns(log)), channel.column("gyro_z_radps")
     half = max(0.1, wheels.period_s)
     left, right = ((wheels.at(when + half) - wheels.at(when - half)) / (2.0 * half)).T
@@ -166,4 +168,4 @@ def _arm_spread(design: np.ndarray, residual: np.ndarray, rows: int) -> np.ndarr
     summed = [scores[k : k + block].sum(axis=0) for start in (0, rows) for k in range(start, start + rows, block)]
     robust = inverse @ (np.array(summed).T @ np.array(summed)) @ inverse
     plain = inverse * float(residual @ residual) / max(len(residual) - 4, 1)
-    return np.sqrt(np.maximum(np.diag(robust), np.diag(plain)))[:2]
+    return np.sqrt(np.maximum(np.maximum(np.diag(robust), np.diag(plain)), 0.0))[:2]  # rounding of pinv may be negative

@@ -21,7 +21,6 @@ from slipfit.logs.inspection.signals import (
     inertial_of,
     origin_ns,
     rotation_of,
-    seconds,
     seen_of,
     wheels_of,
 )
@@ -233,8 +232,3 @@ def _course(log: DriveLog, wheels: Wheels, late_s: float) -> list[Evidence]:
     if r2[better] > LEAST_R2:
         told.append(Evidence(sign[better], {"reverse": 1, "behind": 1}))
     return told
-
-
-def time_of(log: DriveLog, name: str) -> np.ndarray:
-    """Seconds of a channel since the log's first stamp."""
-    return seconds(log[name], origin_ns(log))

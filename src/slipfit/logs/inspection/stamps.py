@@ -16,44 +16,49 @@ GAP_S = 0.05
 #: Spread of the period (1.48 times the median deviation) over the period, above which stamps say little about sampling.
 JITTER = 0.25
 
+#: No sensor says more, in any unit; squares of it are still numbers.
+LARGEST = 1e30
+
 #: Rates below which slip is hard to see: body motion changes within tenths of a second. Poses can be rare, they do not drift.
 LOWEST_RATE_HZ = {names.ENCODERS: 5.0, names.IMU: 15.0, names.POSE: 1.0}
 
 
 def drop_bad_numbers(log: DriveLog, _: Robot) -> Step:
-    """Rows with NaN or infinity are left out of the channels that calibration reads."""
-    findings, corrections, channels = [], [], []
-    for channel in log.channels.values():
-        bad = ~np.isfinite(channel.values).all(axis=1)
-        never = [c for c, column in zip(channel.columns, channel.values.T, strict=True) if not np.isfinite(column).any()]
-        if not bad.any() or channel.name not in LOWEST_RATE_HZ:
+    """Rows with NaN, infinity or what no sensor says are left out of the channels that calibration reads; columns that never
+    say anything else too, and channels of which nothing remains."""
+    findings, corrections, kept = [], [], dict(log.channels)
+    for name in (n for n in LOWEST_RATE_HZ if n in log):
+        channel = log[name]
+        fine = np.abs(channel.values) < LARGEST
+        speaks = fine.any(axis=0)
+        silent = [column for column, says in zip(channel.columns, speaks, strict=True) if not says]
+        bad = ~fine[:, speaks].all(axis=1)
+        if not silent and not bad.any():
             continue
-        if bad.all():
-            findings.append(
-                Finding(
-                    Severity.ERROR,
-                    channel.name,
-                    "not finite",
-                    f"every row has NaN or infinity{' (' + ', '.join(never) + ')' if never else ''}",
-                    "leave these columns or the channel out when reading",
-                )
-            )
+        if bad.all() or not speaks.any():
+            found = f"every row has NaN or infinity{' (' + ', '.join(silent) + ')' if silent else ''}"
+            findings.append(_not_finite(name, found, "find out what the driver says with it; the channel is left out", 1.0))
+            corrections.append(f"{name}, which is not finite")
+            del kept[name]
             continue
-        when = (channel.stamps_ns[np.argmax(bad)] - channel.stamps_ns[0]) / NANOSECONDS
-        findings.append(
-            Finding(
-                Severity.WARNING if bad.mean() < 0.1 else Severity.ERROR,
-                channel.name,
-                "not finite",
-                f"{bad.sum()} of {len(bad)} rows have NaN or infinity, the first at {when:.2f} s",
-                "find out what the driver says with it; these rows are left out",
-                float(bad.mean()),
-                is_corrected=True,
-            )
-        )
-        corrections.append(f"{bad.sum()} rows of {channel.name} that are not finite")
-        channels.append(rows_of(channel, ~bad))
-    return Step(log.having(*channels), tuple(findings), tuple(corrections))
+        if silent:
+            found = f"{', '.join(silent)} never say{'s' if len(silent) == 1 else ''} anything but NaN or infinity"
+            findings.append(_not_finite(name, found, "find out what the driver says with it; they are left out", 1.0))
+            corrections.append(f"columns of {name} that are not finite")
+        if bad.any():
+            when = (channel.stamps_ns[np.argmax(bad)] - channel.stamps_ns[0]) / NANOSECONDS
+            found = f"{bad.sum()} of {len(bad)} rows have NaN or infinity, the first at {when:.2f} s"
+            remedy = "find out what the driver says with it; these rows are left out"
+            findings.append(_not_finite(name, found, remedy, float(bad.mean())))
+            corrections.append(f"{bad.sum()} rows of {name} that are not finite")
+        columns = tuple(column for column in channel.columns if column not in silent)
+        kept[name] = replace(channel, stamps_ns=channel.stamps_ns[~bad], values=channel.values[~bad][:, speaks], columns=columns)
+    return Step(replace(log, channels=kept) if findings else log, tuple(findings), tuple(corrections))
+
+
+def _not_finite(channel: str, found: str, remedy: str, share: float) -> Finding:
+    severity = Severity.WARNING if share < 0.1 else Severity.ERROR
+    return Finding(severity, channel, "not finite", found, remedy, share, is_corrected=True)
 
 
 def put_in_order(log: DriveLog, _: Robot) -> Step:

@@ -48,6 +48,8 @@ Verdict = dict[str, Mistake]
 def convict(suspects: Mapping[str, Sequence[Mistake]], evidence: Sequence[Evidence]) -> list[tuple[float, Verdict]]:
     """Verdicts from the cheapest on, each with its cost: a mistake by quantity, quantities without one left out."""
     quantities = list(suspects)
+    if not any(e.unexplained(dict.fromkeys(quantities, 1.0)) for e in evidence):
+        return [(0.0, {})]  # nobody can be cheaper than nobody
     told = []
     for chosen in itertools.product(*([None, *suspects[q]] for q in quantities)):
         mistakes = {q: m for q, m in zip(quantities, chosen, strict=True) if m is not None}

@@ -104,8 +104,8 @@ def _evidence(log: DriveLog, robot: Robot) -> list[Evidence]:
     wheels, inertial = wheels_of(log, robot, origin), inertial_of(log, origin)
     seen = _seen(log, inertial if inertial is not None else wheels)
     told = []
-    if inertial is not None and "accel_z_mps2" in log[names.IMU].columns:
-        force = np.column_stack([log[names.IMU].column(f"accel_{axis}_mps2") for axis in "xyz"])
+    if inertial is not None and set(names.IMU_COLUMNS[:3]) <= set(log[names.IMU].columns):
+        force = np.column_stack([log[names.IMU].column(name) for name in names.IMU_COLUMNS[:3]])
         told.append(
             Evidence(float(np.median(np.linalg.norm(force, axis=1))) / GRAVITY_MPS2, {"acceleration": 1}, *GRAVITY_WINDOW)
         )

@@ -5,6 +5,10 @@
   const plots = [...document.querySelectorAll(".plot")];
   const isTouch = matchMedia("(pointer: coarse)").matches;
 
+  const NARROW_PX = 560, PAPER_PX = 690;  // below the one: a phone; the other fits A4 and letter
+
+  const isPrinting = () => root.dataset.print !== undefined;
+
   // Colours are the names of CSS variables; Plotly wants them resolved.
   function described(plot) {
     const style = getComputedStyle(root), colour = name => style.getPropertyValue(name).trim();
@@ -14,7 +18,8 @@
     figure.layout.hoverlabel = {bgcolor: colour("--soft"), bordercolor: colour("--grid")};
     figure.layout.modebar = {bgcolor: "rgba(0,0,0,0)", color: colour("--shade"), activecolor: colour("--blue")};
     if (isTouch) figure.layout.dragmode = false;  // a finger scrolls the page
-    if (plot.clientWidth < 560) narrow(figure.layout);
+    if (isPrinting()) figure.layout.width = PAPER_PX;
+    else if (plot.clientWidth < NARROW_PX) narrow(figure.layout);
     return figure;
   }
 
@@ -22,14 +27,17 @@
   function narrow(layout) {
     layout.margin = {...layout.margin, l: 46, r: 6};
     layout.font.size = 11;
+    for (const key in layout) if (key.startsWith("xaxis")) Object.assign(layout[key], {tickangle: 0, nticks: layout[key].nticks ? 3 : 6});
   }
 
   // A user's data stay on the page: Plotly's button that uploads a chart is off.
-  const config = {responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", modeBarButtonsToRemove: ["lasso2d", "select2d"]};
+  const config = {
+    responsive: true, showSendToCloud: false, plotlyServerURL: "", displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"],
+  };
 
   async function draw(plot) {
     const {data, layout} = described(plot);
-    await Plotly.react(plot, data, layout, config);
+    await Plotly.react(plot, data, layout, {...config, displayModeBar: plot.clientWidth < NARROW_PX ? false : "hover"});
   }
 
   function link(plot) {
@@ -64,7 +72,7 @@
   const redraw = () => plots.forEach(draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("beforeprint", () => { root.dataset.print = ""; folds.forEach(fold => { fold.open = true; }); redraw(); });
-  addEventListener("afterprint", () => { delete root.dataset.print; redraw(); });
+  addEventListener("afterprint", () => { delete root.dataset.print; redraw(); resized(document); });
 
   for (const button of document.querySelectorAll(".copy button")) {
     button.addEventListener("click", async () => {

@@ -1,5 +1,6 @@
 """Simulated drives that inspection tests share, and what can go wrong with them."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -90,18 +91,52 @@ MUTILATIONS = {
     "half the poses": (halve_pose, [("pose", "rate")]),
 }
 
-#: Quantities that two mutilations touch both: then their combination is another mutilation.
-SAME = ({"pose in mm", "pose in cm"}, {"wheels in deg", "wheels in turns"}, {"accel in g", "accel in mm/s²"},
-        {"yaw of gyro", "both yaws"}, {"yaw of pose", "both yaws"}, {"sides", "both yaws"},
-        {"sides", "left backward"}, {"wheels backward", "left backward"}, {"sides", "wheels backward"})  # fmt: skip
+#: Pairs that are one other mutilation: two units of one number.
+ONE_NUMBER = ({"pose in mm", "pose in cm"}, {"wheels in deg", "wheels in turns"}, {"accel in g", "accel in mm/s²"},
+              {"yaw of gyro", "both yaws"}, {"yaw of pose", "both yaws"})  # fmt: skip
+
+#: Pairs that act on the same quantity, each in its own way.
+SAME_QUANTITY = [
+    ("yaw of gyro", "gyro in deg/s"), ("yaw of gyro", "clock of imu"), ("yaw of gyro", "sides"),
+    ("sides", "wheels backward"), ("sides", "left backward"), ("wheels backward", "left backward"),
+    ("wheels in deg", "sides"), ("wheels in turns", "left backward"), ("wheels in deg", "wheels backward"),
+    ("accel in g", "accel_x"), ("accel in mm/s²", "accel_y"), ("accel_x", "accel_y"), ("accel_x", "wheels backward"),
+    ("yaw of pose", "yaw in deg"), ("pose in mm", "yaw in deg"), ("yaw in deg", "half the poses"), ("yaw of pose", "sides"),
+]  # fmt: skip
 
 
-def cases(count=42, seed=1):
-    """Every mutilation alone, then random pairs."""
-    draw = np.random.default_rng(seed)
-    chosen = [(name,) for name in MUTILATIONS]
-    while len(chosen) < count:
-        pair = tuple(str(name) for name in draw.choice(list(MUTILATIONS), 2, replace=False))
-        if not any(set(pair) <= same for same in SAME):
-            chosen.append(pair)
-    return chosen
+def every_pair(without=()):
+    """Pairs of mutilations that are not one other; none of those of a sensor that is not there."""
+    there = [name for name, (_, found) in MUTILATIONS.items() if not any(channel in without for channel, _ in found)]
+    return [pair for pair in itertools.combinations(there, 2) if not any(set(pair) <= same for same in ONE_NUMBER)]
+
+
+def cases(without=(), count=40, seed=1):
+    """Every mutilation alone, pairs on the same quantity, then random pairs."""
+    pairs = every_pair(without)
+    there = dict.fromkeys(name for pair in pairs for name in pair)
+    chosen = [(name,) for name in there] + [pair for pair in SAME_QUANTITY if set(pair) <= set(there)]
+    others = [pair for pair in pairs if set(pair) not in map(set, chosen)]
+    drawn = np.random.default_rng(seed).permutation(len(others))[: max(0, count - len(chosen))]
+    return chosen + [others[k] for k in drawn]
+
+
+def mirrored(log):
+    """The drive of the robot's mirror image: left is right, yaw and everything to the left change their sign."""
+    return _changed(swap(log, None), imu={"gyro_z_radps", "gyro_x_radps", "accel_y_mps2"}, pose={"y_m", "yaw_rad"})
+
+
+def turned(log):
+    """The same drive, with the robot's rear called its front."""
+    log = _changed(times("encoders", -1.0)(swap(log, None), None), imu={"accel_x_mps2", "accel_y_mps2"})
+    if "pose" not in log:
+        return log
+    values = log["pose"].values.copy()
+    values[:, 2] += np.pi
+    return log.having(replace(log["pose"], values=values))
+
+
+def _changed(log, **negative):
+    for channel, columns in negative.items():
+        log = times(channel, -1.0, *columns)(log, None) if channel in log else log
+    return log
