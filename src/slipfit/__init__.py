@@ -39,7 +39,7 @@ _HOMES = {
     "simulate_many": "slipfit.simulate",
     "Fit": "slipfit.calibrate",
     "calibrate": "slipfit.calibrate",
-    "Plan": "slipfit.calibrate.plan",
+    "Plan": "slipfit.calibrate.planned_drive",
     "plan": "slipfit.calibrate.plan",
     "Validation": "slipfit.calibrate.validation",
     "validate": "slipfit.calibrate.validation",
@@ -50,8 +50,8 @@ __all__ = [*_HOMES, "__version__"]
 if TYPE_CHECKING:
     from slipfit.calibrate import Fit as Fit
     from slipfit.calibrate import calibrate as calibrate
-    from slipfit.calibrate.plan import Plan as Plan
     from slipfit.calibrate.plan import plan as plan
+    from slipfit.calibrate.planned_drive import Plan as Plan
     from slipfit.calibrate.validation import Validation as Validation
     from slipfit.calibrate.validation import validate as validate
     from slipfit.contact import LAWS as LAWS

@@ -22,6 +22,7 @@ class Nuisance:
     std: float
     prior_std: float | None  # None: the data alone decide
     about: str
+    expected: float = 0.0
 
     def __str__(self) -> str:
         prior = "" if self.prior_std is None else f", expected to ± {self.prior_std:.2g}"
@@ -48,9 +49,9 @@ class Trace:
     def autocorrelation(self, lags: int = 40) -> np.ndarray:
         """Of the whitened residuals, from lag 0 on: within ± 2 / sqrt(n) if the model holds."""
         r = self.whitened - self.whitened.mean()
-        power = float(r @ r)
+        power = float(np.sum(r**2))
         count = min(lags, len(r) - 1)
-        return np.array([float(r[: len(r) - k] @ r[k:]) / power for k in range(count + 1)]) if power > 0.0 else np.zeros(1)
+        return np.array([np.sum(r[: len(r) - k] * r[k:]) / power for k in range(count + 1)]) if power > 0.0 else np.zeros(1)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares
+from threadpoolctl import threadpool_limits
 
 from slipfit.calibrate.observations import Observations
 from slipfit.calibrate.replay import Replay
@@ -204,21 +205,24 @@ class Fitter:
         def slope(point: np.ndarray) -> np.ndarray:
             return np.vstack([np.nan_to_num(self.jacobian(unknowns, point, body(point))), np.diag(prior)])
 
-        start = np.clip([u.start for u in unknowns], bounds[0] + 1e-12, bounds[1] - 1e-12)
+        # In steps of their own scales: else the solver would judge convergence by the largest number, the mass.
         scale = np.array([10.0 * u.scale for u in unknowns])
-        found = least_squares(
-            cost, start, jac=slope, bounds=bounds, x_scale=scale, loss="soft_l1", f_scale=ROBUST_FROM,
-            max_nfev=MOST_EVALUATIONS, xtol=10.0 * tolerance, ftol=tolerance,
-        )  # fmt: skip
-        residuals = self.problem.residuals(names, found.x, body(found.x))
+        start = np.clip([u.start for u in unknowns], bounds[0] + 1e-12, bounds[1] - 1e-12)
+        with threadpool_limits(1):  # small matrices: threads of BLAS would only wait for each other
+            found = least_squares(
+                lambda z: cost(z * scale), start / scale, jac=lambda z: slope(z * scale) * scale, bounds=bounds / scale,
+                loss="soft_l1", f_scale=ROBUST_FROM, max_nfev=MOST_EVALUATIONS, xtol=10.0 * tolerance, ftol=tolerance,
+            )  # fmt: skip
+        point = found.x * scale
+        residuals = self.problem.residuals(names, point, body(point))
         white = self.white(residuals)
         kept = [w for w in self.weighings if w is not None]
         which = [k for k, w in enumerate(self.weighings) if w is not None]
         return Solution(
             unknowns=tuple(unknowns),
-            values=found.x,
+            values=point,
             white=white,
-            jacobian=self.jacobian(unknowns, found.x, body(found.x)),
+            jacobian=self.jacobian(unknowns, point, body(point)),
             white_time_s=np.concatenate([w.time_s for w in kept]),
             white_signal=np.repeat(which, [len(w.time_s) for w in kept]),
             weighings=tuple(self.weighings),

@@ -1,9 +1,7 @@
 """Which runs to drive, how fast and how often, for a wanted precision: manoeuvres chosen by what they tell per second."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product, zip_longest
 from math import exp, inf, log
 from pathlib import Path
 from typing import Any
@@ -12,17 +10,14 @@ import numpy as np
 
 from slipfit.calibrate.plan_information import SLIP, Information, information_of
 from slipfit.calibrate.plan_manoeuvres import GRIP_SHARE, MARGIN_M, Floor, Manoeuvre, candidates, objection, swept_m
+from slipfit.calibrate.planned_drive import END_S, REST_S, Plan, Planned, Promise
 from slipfit.calibrate.run import CALIBRATED_LAWS
 from slipfit.errors import ParameterError
 from slipfit.library import Ground, Robot, find_ground
-from slipfit.library.files import check_target, write_through
 from slipfit.simulate import Command, Scenario, simulate
-from slipfit.simulate.scenario import Encoders, GroundPlace, Imu, PoseSensor, Sensors
+from slipfit.simulate.scenario import Encoders, Imu, PoseSensor, Sensors
 from slipfit.simulate.trajectory import Trajectory
 from slipfit.twin import Twin, find_robot_or_twin
-
-#: Rest at the beginning, where biases show, and at the end (s).
-REST_S, END_S = 1.5, 1.0
 
 #: Slip of a usual hard floor: c N, document 000's constants at the load of its robot (49 N a wheel); and its
 #: friction, that of dry concrete in the library, rounded down.
@@ -31,175 +26,11 @@ USUAL_C_LONG_LOAD, USUAL_C_LAT_LOAD, USUAL_MU = 0.005 * 49.05, 0.05 * 49.05, 0.8
 #: Speed steps that every plan has: one is no repetition.
 FEWEST_STEPS = 2
 
-#: Rows of a plan's table per second.
-TABLE_HZ = 20.0
-
 #: How often a plan is driven as a whole and lengthened where parts promised too much.
 MOST_ROUNDS = 4
 
 #: A plan that cannot reach its aim ends where a second more gives less than this, as a share of the precision.
 LEAST_GAIN_PER_S = 5e-4
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """How precisely a constant will be known."""
-
-    guess: float
-    std: float  # as a fit will state it, with the spread of the robot's own numbers
-    std_without_mass: float  # if the mass were known exactly
-    scatter: float  # over repetitions of the drive by one and the same robot
-
-    @property
-    def relative(self) -> float:
-        """What the plan is made for: the mass's share no drive can lower."""
-        return self.std_without_mass / self.guess
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A manoeuvre of a plan: how often, and what it asks of the ground."""
-
-    manoeuvre: Manoeuvre
-    repetitions: int
-    grip_used: float  # largest |F|/N
-    reason: str
-
-    @property
-    def duration_s(self) -> float:
-        return self.repetitions * self.manoeuvre.duration_s
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Plan:
-    """A drive that tells the slip constants to a wanted precision."""
-
-    robot: Robot
-    ground: Ground  # as guessed
-    sensors: Sensors
-    floor: Floor
-    floor_used_m: tuple[float, float]  # with the margin around
-    precision: float
-    manoeuvres: tuple[Planned, ...]
-    promises: dict[str, Promise]
-    duration_s: float
-    reasons: tuple[str, ...]
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether the wanted precision will be."""
-        return all(p.relative <= self.precision for p in self.promises.values())
-
-    @property
-    def commands(self) -> list[Command]:
-        """The whole drive: rest, manoeuvres by turns, rest."""
-        rounds = zip_longest(*([p.manoeuvre] * p.repetitions for p in self.manoeuvres))
-        driven = [c for turn in rounds for m in turn if m for c in m.commands]
-        return [Command(for_s=REST_S, v_mps=0.0), *driven, Command(for_s=END_S, v_mps=0.0)]
-
-    def to_scenario(self, seed: int = 0, surface: str | None = None) -> Scenario:
-        """The drive as `simulate` runs it, with the sensors that the plan was made for."""
-        return Scenario(
-            about=f"Planned drive of {self.robot.name}: c_long and c_lat to {100.0 * self.precision:g} %",
-            ground=GroundPlace(surface=surface or self.ground.name),
-            commands=self.commands,
-            sensors=self.sensors,
-            seed=seed,
-        )
-
-    def save(self, path: Path | str, *, force: bool = False) -> list[Path]:
-        """Write the scenario; a ground that is no name of the library goes into a file beside it. Gives what was written."""
-        path = Path(path)
-        check_target(path, force=force, formats=(".yaml", ".yml"))
-        if not self.ground_file_name(path):
-            self.to_scenario().save(path, force=force)
-            return [path]
-        beside = path.with_name(self.ground_file_name(path))
-        check_target(beside, force=force)
-        self.ground.save(beside, force=force)
-        self.to_scenario(surface=beside.name).save(path, force=force)
-        return [path, beside]
-
-    def ground_file_name(self, path: Path) -> str:
-        """plan.scenario.yaml -> plan.ground.yaml; empty where the library has the ground."""
-        try:
-            if find_ground(self.ground.name).values() == self.ground.values():
-                return ""
-        except ParameterError:
-            pass
-        return path.name.removesuffix(path.suffix).removesuffix(".scenario") + f".ground{path.suffix}"
-
-    def table(self) -> np.ndarray:
-        """time_s, v_mps, yaw_rate_radps at 20 Hz, (T, 3), for a robot's own player."""
-        fine = _body_commands(self.commands)
-        at_s = np.arange(int(np.floor(self.duration_s * TABLE_HZ)) + 1) / TABLE_HZ
-        return np.column_stack([at_s, *(np.interp(at_s, fine[:, 0], fine[:, k]) for k in (1, 2))])
-
-    def write_csv(self, path: Path | str, *, force: bool = False) -> None:
-        """The table as a CSV file."""
-
-        def write(temporary: Path) -> None:
-            with temporary.open("w", newline="", encoding="utf-8") as file:
-                rows = csv.writer(file, lineterminator="\n")
-                rows.writerow(("time_s", "v_mps", "yaw_rate_radps"))
-                rows.writerows([f"{entry:.6g}" for entry in row] for row in self.table())
-
-        write_through(Path(path), write, force=force, formats=(".csv",))
-
-    def summary(self) -> str:
-        """A screen of text: what to drive, what it will tell, why."""
-        aim = f"c_long and c_lat to {100.0 * self.precision:g} %"
-        said = aim if self.is_reached else f"{aim} cannot be reached; this comes nearest"
-        used = " x ".join(f"{side:.1f}" for side in self.floor_used_m)
-        rows = [f"{self.robot.name} on {self.floor} of floor: {said}; {self.duration_s:.0f} s, {used} m of floor used"]
-        rows += [f"  stand still for {REST_S:g} s first; repeat the manoeuvres by turns"]
-        for p in self.manoeuvres:
-            rows.append(
-                f"  {p.repetitions:>2} x {p.manoeuvre.kind:<11}{p.manoeuvre.about}; {p.duration_s:.0f} s, grip {p.grip_used:.2f}"
-            )
-        for name, promise in self.promises.items():
-            parts = (promise.std_without_mass, promise.std, promise.scatter)
-            known, stated, repeated = (f"{100.0 * part / promise.guess:.2g} %" for part in parts)
-            rows.append(
-                f"  {name:<14}near {promise.guess:.4g}: ± {known} with an exact mass, ± {stated} with its spread, "
-                f"± {repeated} from drive to drive"
-            )
-        return "\n".join([*rows, *(f"  {reason}" for reason in self.reasons)])
-
-    def to_document(self) -> dict[str, Any]:
-        """For --json."""
-        return {
-            "robot": self.robot.name,
-            "ground": self.ground.to_mapping(),
-            "sensors": self.sensors.model_dump(exclude_none=True),
-            "floor_m": [self.floor.length_m, self.floor.width_m],
-            "floor_used_m": list(self.floor_used_m),
-            "precision": self.precision,
-            "is_reached": self.is_reached,
-            "duration_s": self.duration_s,
-            "manoeuvres": [
-                {
-                    "kind": p.manoeuvre.kind,
-                    "about": p.manoeuvre.about,
-                    "repetitions": p.repetitions,
-                    "duration_s": p.duration_s,
-                    "grip_used": p.grip_used,
-                    "reason": p.reason,
-                }
-                for p in self.manoeuvres
-            ],
-            "promises": {
-                name: {
-                    "guess": p.guess,
-                    "std": p.std,
-                    "std_without_mass": p.std_without_mass,
-                    "scatter": p.scatter,
-                    "relative": p.relative,
-                }
-                for name, p in self.promises.items()
-            },
-            "reasons": list(self.reasons),
-        }
 
 
 def usual_sensors(
@@ -310,11 +141,11 @@ class _Planner:
         self._require(choices, objections)
         rest = self._driven([Command(for_s=REST_S + END_S, v_mps=0.0)])[1]
         aims = dict.fromkeys(SLIP, precision)
-        counts = self._first(choices, rest, aims)
         room_s = max_duration_s - REST_S - END_S
+        counts = self._first(choices, rest, aims, room_s)
         for _ in range(MOST_ROUNDS):
             counts = self._greedy(choices, counts, rest, aims, room_s)
-            drive = self._record(choices, counts, precision, objections)
+            drive = self._record(choices, counts, precision)
             trajectory, whole = self._driven(drive.commands)
             drive = self._promised(drive, trajectory, whole, objections)
             if drive.is_reached or sum(p.duration_s for p in drive.manoeuvres) > 0.97 * room_s:
@@ -369,19 +200,31 @@ class _Planner:
         trajectory = simulate(self.robot, scenario, ground=self.ground)
         return trajectory, information_of(trajectory.readings, self.robot, self.ground, self.sensors)
 
-    def _first(self, choices: Sequence[_Choice], rest: Information, aims: dict[str, float]) -> list[int]:
-        """The pair of a speed step, twice, and a turn that tells most per second. Every plan has one: without it a constant may
-        rest on something that only seems known, as c_long on the yaw inertia when spins start."""
-        steps = [k for k, c in enumerate(choices) if c.manoeuvre.kind == "speed step"]
-        turns = [k for k, c in enumerate(choices) if c.manoeuvre.kind != "speed step"]
+    def _first(self, choices: Sequence[_Choice], rest: Information, aims: dict[str, float], room_s: float) -> list[int]:
+        """The speed step that tells most of c_long by itself, twice, and the turn that tells most beside it. Every plan has them:
+        else a constant may rest on what only seems known, as c_long on the yaw inertia when spins start."""
 
-        def missing_s(pair: tuple[int, int]) -> float:
-            step, turn = (choices[k] for k in pair)
-            told = rest + step.information.times(FEWEST_STEPS) + turn.information
-            seconds = FEWEST_STEPS * step.manoeuvre.duration_s + turn.manoeuvre.duration_s
-            return seconds * exp(2.0 * self._missing(told, aims) / len(SLIP))  # spreads fall with the root of time
+        def unsure_s(k: int) -> float:  # spreads fall with the root of time
+            return choices[k].information.std(known=("mass_kg",))["c_long_per_n"] ** 2 * choices[k].manoeuvre.duration_s
 
-        step, turn = min(product(steps, turns), key=missing_s)
+        step = min((k for k, c in enumerate(choices) if c.manoeuvre.kind == "speed step"), key=unsure_s)
+        steps_s = FEWEST_STEPS * choices[step].manoeuvre.duration_s
+        told = rest + choices[step].information.times(FEWEST_STEPS)
+        turns = [
+            k for k, c in enumerate(choices) if c.manoeuvre.kind != "speed step" and c.manoeuvre.duration_s <= room_s - steps_s
+        ]
+        if not turns:
+            shortest = min(c.manoeuvre.duration_s for c in choices if c.manoeuvre.kind != "speed step")
+            raise ParameterError(
+                f"the drive may last {room_s + REST_S + END_S:g} s; {FEWEST_STEPS} speed steps, a turn and rest take "
+                f"{REST_S + END_S + steps_s + shortest:.0f} s, allow more (--max-duration-s)"
+            )
+
+        def missing_s(k: int) -> float:
+            seconds = steps_s + choices[k].manoeuvre.duration_s
+            return seconds * exp(2.0 * self._missing(told + choices[k].information, aims) / len(SLIP))
+
+        turn = min(turns, key=missing_s)
         return [FEWEST_STEPS if k == step else 1 if k == turn else 0 for k in range(len(choices))]
 
     def _greedy(
@@ -413,7 +256,7 @@ class _Planner:
         values = self.ground.values()
         return sum(max(0.0, log(std[name] / values[name] / aims[name])) for name in SLIP)
 
-    def _record(self, choices: Sequence[_Choice], counts: Sequence[int], precision: float, objections: dict[str, str]) -> Plan:
+    def _record(self, choices: Sequence[_Choice], counts: Sequence[int], precision: float) -> Plan:
         planned = tuple(
             Planned(c.manoeuvre, n, c.grip_used, _reason(c, self.ground)) for n, c in zip(counts, choices, strict=True) if n
         )
@@ -460,18 +303,3 @@ def _reasons(drive: Plan, objections: dict[str, str]) -> list[str]:
     if any(drive.floor_used_m[k] > side for k, side in enumerate((drive.floor.length_m, drive.floor.width_m))):
         said.append("the drive as a whole drifts off the floor: put the robot back to its place between manoeuvres")
     return said
-
-
-def _body_commands(commands: Sequence[Command], step_s: float = 0.01) -> np.ndarray:
-    """time, v and yaw rate as commanded, with ramps, every 10 ms."""
-    from slipfit.simulate.commands import quintic
-
-    rows, before, begin = [(0.0, 0.0, 0.0)], np.zeros(2), 0.0
-    for command in commands:
-        after = np.array([command.v_mps or 0.0, command.yaw_rate_radps or 0.0])
-        for k in range(1, round(command.for_s / step_s) + 1):
-            share = min(1.0, k * step_s / command.ramp) if command.ramp else 1.0
-            at = before + (after - before) * (float(quintic(np.array(share))) if command.profile == "quintic" else share)
-            rows.append((begin + k * step_s, float(at[0]), float(at[1])))
-        before, begin = after, begin + command.for_s
-    return np.array(rows)

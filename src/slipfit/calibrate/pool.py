@@ -19,6 +19,9 @@ LARGEST_SLIP = 3.0
 #: Combinations worth telling have at most this relative spread.
 WELL_TOLD = 0.3
 
+#: A nuisance this many expected spreads away is told as doubtful.
+FAR = 2.5
+
 #: One-sided 95 %.
 _ONE_SIDED = 1.645
 
@@ -55,6 +58,7 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
         ),
         load_n=load,
         posterior=_draws(told, values[rows], matrix),
+        notes=_doubts(drives),
     )
 
 
@@ -207,6 +211,20 @@ def _advice(parameters: Mapping[str, FittedParameter], drives: Sequence[DriveFit
     ):
         share = 100.0 * robot.mass_kg.std / robot.mass_kg.value
         said.append(f"weigh the robot better: its mass is known to {share:.1f} %, and only mass times c_long is told by a drive")
+    return tuple(said)
+
+
+def _doubts(drives: Sequence[DriveFit]) -> tuple[str, ...]:
+    """Nuisances far from what was expected of them: something else hides behind them."""
+    said = []
+    for d in drives:
+        for n in d.nuisances:
+            expected = n.expected
+            if n.prior_std and abs(n.value - expected) > FAR * n.prior_std:
+                said.append(
+                    f"{d.name}: {n.name} = {n.value:.3g} lies {abs(n.value - expected) / n.prior_std:.1f} expected spreads from "
+                    f"{expected:.3g}; doubt the fit, and look at the residuals"
+                )
     return tuple(said)
 
 

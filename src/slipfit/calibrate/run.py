@@ -292,7 +292,7 @@ def _record(
         values=solution.values[constants],
         covariance=spread.covariance[np.ix_(constants, constants)],
         nuisances=tuple(
-            Nuisance(u.name, float(solution.values[j]), float(spread.std[j]), u.prior_std, u.about)
+            Nuisance(u.name, float(solution.values[j]), float(spread.std[j]), u.prior_std, u.about, u.expected)
             for j, u in ((j, solution.unknowns[j]) for j in others)
         ),
         traces=_traces(problem, solution, body_columns),

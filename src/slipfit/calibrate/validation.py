@@ -124,10 +124,10 @@ class Validation:
         if self.rates is not None:
             pairs = [self.rates.yaw_rate_radps, self.rates.acceleration_mps2]
         else:
+            in_seconds = [h for h in self.horizons if h.unit == "s"]
             pairs = [
                 {m: float(np.median(getattr(h.errors[m], kind))) for m in MODELS}
-                for h in self.horizons
-                if h.unit == "s"
+                for h in in_seconds or self.horizons
                 for kind in ("translation_m", "heading_rad")
             ]
         logs = {m: [log(max(p[m], SMALLEST) / max(p["ideal"], SMALLEST)) for p in pairs] for m in MODELS}

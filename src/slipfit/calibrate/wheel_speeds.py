@@ -30,6 +30,9 @@ _LEFT_BY_SMOOTHING = 0.3
 #: Times a change of acceleration is averaged over, to either side (s).
 CORNER_S = 0.04
 
+#: A change of acceleration within CORNER_S that makes a corner (m/s^2, or rad/s^2 of the body).
+SHARP = 1.0
+
 #: A difference between the wheels of a side counts when it lasts this long (s).
 ALIKE_S = 0.1
 
@@ -139,15 +142,18 @@ def _cornered(time_s: np.ndarray, angles: np.ndarray, at_s: np.ndarray, noise: f
 def change_of_acceleration(speed: np.ndarray, step_s: float, at_s: np.ndarray, noise: float) -> np.ndarray:
     """Largest change of mean acceleration near each time, beyond what noise of the speed makes: how sharp a corner is.
 
+    Changes well below SHARP are curves, which interpolation follows, and count for nothing.
+
     `noise` is the standard deviation of the speed's error; the unit follows the speed's.
     """
     span = max(1, round(CORNER_S / step_s))
     mean = np.convolve(np.diff(speed, prepend=speed[0]) / step_s, np.ones(span) / span, mode="full")[: len(speed)]
     change = np.abs(np.concatenate([mean[span:], np.repeat(mean[-1:], span)]) - mean)
-    window = reduce(np.maximum, (np.roll(change, shift) for shift in range(-span, span + 1, max(1, span // 4))))
-    tolerated = 4.0 * np.sqrt(6.0) * noise / CORNER_S
+    window = reduce(np.maximum, (np.roll(change, shift) for shift in range(-3 * span // 2, 3 * span // 2 + 1, max(1, span // 4))))
+    tolerated = 2.0 * np.sqrt(6.0) * noise / CORNER_S
     near = np.interp(at_s, step_s * np.arange(1, len(speed) + 1), window)
-    return np.asarray(np.sqrt(np.maximum(0.0, near**2 - tolerated**2)))
+    beyond = np.maximum(0.0, near**2 - tolerated**2)
+    return np.asarray(np.sqrt(beyond) * beyond / (beyond + SHARP**2))
 
 
 def angle_noise(wheels: WheelAngles) -> float:

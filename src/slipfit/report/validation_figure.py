@@ -32,7 +32,7 @@ def draw_validation(validation: Validation) -> Figure:
         ):
             _draw_errors(axes, horizons, kind)
             _tidy(axes, over, label)
-    grid[0][0].legend(frameon=False, fontsize=9)
+    grid[0][1].legend(frameon=False, fontsize=9, loc="upper left")
     return figure
 
 

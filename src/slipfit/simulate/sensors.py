@@ -56,7 +56,10 @@ def mounting(roll_rad: float, pitch_rad: float) -> np.ndarray:
 def _imu(trajectory: Trajectory, robot: Robot, imu: Imu, gravity_into_mps2: float, draw: np.random.Generator) -> Channel:
     stamps = _stamps_ns(trajectory, imu.rate_hz)
     t = trajectory
-    fx, fy, rate, accel = _sampled(t, stamps, imu.delay_s, t.fx_mps2, t.fy_mps2, t.yaw_rate_radps, t.yaw_accel_radps2)
+    (rate,) = _sampled(t, stamps, imu.delay_s, t.yaw_rate_radps)
+    # Accelerations are means over the step that ends at their record: they belong to its middle.
+    half_step_s = 0.5 * float(t.time_s[1] - t.time_s[0])
+    fx, fy, accel = _sampled(t, stamps, imu.delay_s - half_step_s, t.fx_mps2, t.fy_mps2, t.yaw_accel_radps2)
     # Rigid body: the IMU sits at an arm from the centre of mass and feels its tangential and centripetal acceleration.
     arm_x, arm_y = np.asarray(imu.lever_arm_m) - np.asarray(robot.centre_of_mass_m.value[:2])
     felt = np.column_stack(
@@ -82,8 +85,9 @@ def _encoders(trajectory: Trajectory, encoders: Encoders, draw: np.random.Genera
     angles = np.column_stack(_sampled(trajectory, stamps, encoders.delay_s, *trajectory.wheel_angle_rad.T))
     angles += encoders.noise_rad * draw.standard_normal(angles.shape)
     per_count = 2.0 * np.pi / encoders.counts_per_turn
-    # Counters step up when a line passes: they round down.
-    counted = np.floor(angles / per_count + 1e-9) * per_count
+    # Counters start at zero somewhere between two lines, and step up when a line passes: they round down.
+    within = draw.uniform(0.0, 1.0, angles.shape[1])
+    counted = np.floor(angles / per_count + within) * per_count
     return Channel("encoders", stamps, counted, tuple(f"wheel_angle_{w}_rad" for w in range(angles.shape[1])))
 
 

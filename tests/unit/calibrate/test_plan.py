@@ -1,9 +1,12 @@
 """Plans: what they promise is what drives give, and what they ask the robot can do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from robots import changed, wheel_slip
 
+from known_twins import known_twin
+from robots import changed, wheel_slip
 from slipfit.calibrate import calibrate
 from slipfit.calibrate.one_drive import Fitter
 from slipfit.calibrate.plan import Floor, plan, usual_sensors
@@ -28,6 +31,11 @@ def husky():
     return plan("husky")
 
 
+@pytest.fixture(scope="module")
+def jackal():
+    return plan("jackal")
+
+
 @pytest.mark.parametrize("name", ["p3at", "husky"])
 def test_a_plan_keeps_its_own_rules_when_it_is_driven(name, request):
     """Rest first (1.5 s), floor, time, grip below 0.7 mu, wheels on the ground, torque: read off the whole simulated drive."""
@@ -47,62 +55,68 @@ def test_a_plan_keeps_its_own_rules_when_it_is_driven(name, request):
     assert kinds & {"spin", "arc"}
 
 
-def one_step_answers(drive, seeds):
-    """c_long and c_lat of drives with fresh noise, by one Gauss-Newton step of the fit from the truth: its own residuals, weights,
-    Jacobian and priors. Of a fit that is nearly linear this is the answer; `calibrate` itself is run by the slow test."""
-    found = []
+def driven(drive, seed):
+    """Readings of a planned drive whose wheels start at any angle, as real ones do: an encoder's rounding is new in each drive,
+    and other for each wheel."""
+    counts = drive.sensors.encoders.counts_per_turn
+    fine = drive.sensors.encoders.model_copy(update={"counts_per_turn": 2**26})
+    scenario = drive.to_scenario(seed).model_copy(update={"sensors": drive.sensors.model_copy(update={"encoders": fine})})
+    log = simulate(drive.robot, scenario, ground=drive.ground).readings
+    wheels, step = log["encoders"], 2.0 * np.pi / counts
+    start = np.random.default_rng(10_000 + seed).uniform(0.0, step, wheels.values.shape[1])
+    return log.having(replace(wheels, values=np.floor((wheels.values + start) / step) * step))
+
+
+def one_step_answer(drive, log):
+    """c_long and c_lat by one Gauss-Newton step of the fit from the truth: its own residuals, weights, Jacobian and priors. Of a
+    fit that is nearly linear this is the answer; `calibrate` itself is run by the slow test."""
     ground = wheel_slip(**{name.removesuffix("_per_n"): drive.ground.values()[name] for name in SLIP})
-    for seed in seeds:
-        log = simulate(drive.robot, drive.to_scenario(seed), ground=ground).readings
-        problem = problem_of(log, drive.robot, ground, wheel_angles(log, drive.robot), Inspection(log, log))
-        unknowns = started(unknowns_of(problem, drive.robot), ground.values())
-        point = np.array([u.start for u in unknowns])
-        fitter, body = Fitter(problem, noise_of(drive.sensors)), problem.bodies(unknowns, point[None])[0]
-        white = fitter.white(problem.residuals([u.name for u in unknowns], point, body))
-        jacobian = fitter.jacobian(unknowns, point, body)
-        prior = np.array([1.0 / u.prior_std**2 if u.prior_std else 0.0 for u in unknowns])
-        step = np.linalg.solve(jacobian.T @ jacobian + np.diag(prior), jacobian.T @ white)
-        found.append((point - step)[:2])
-    return np.array(found)
+    problem = problem_of(log, drive.robot, ground, wheel_angles(log, drive.robot), Inspection(log, log))
+    unknowns = started(unknowns_of(problem, drive.robot), ground.values())
+    point = np.array([u.start for u in unknowns])
+    fitter, body = Fitter(problem, noise_of(drive.sensors)), problem.bodies(unknowns, point[None])[0]
+    white = fitter.white(problem.residuals([u.name for u in unknowns], point, body))
+    jacobian = fitter.jacobian(unknowns, point, body)
+    prior = np.array([1.0 / u.prior_std**2 if u.prior_std else 0.0 for u in unknowns])
+    return (point - np.linalg.solve(jacobian.T @ jacobian + np.diag(prior), jacobian.T @ white))[:2]
 
 
-def within(answers, drive):
-    """Scatter over promise, by constant, and the errors of the means in their own standard deviations."""
+def over_promise(answers, drive):
+    """Scatter of the answers and error of their mean, both over the promised scatter, by constant."""
+    answers = np.array(answers)
     promised = np.array([drive.promises[name].scatter for name in SLIP])
     truth = np.array([drive.promises[name].guess for name in SLIP])
-    offset = (answers.mean(axis=0) - truth) / (promised / np.sqrt(len(answers)))
-    return answers.std(axis=0, ddof=1) / promised, offset
+    return answers.std(axis=0, ddof=1) / promised, np.abs(answers.mean(axis=0) - truth) / promised
 
 
-@pytest.mark.parametrize("name", ["p3at", "husky"])
+@pytest.mark.parametrize("name", ["p3at", "jackal"])
 def test_answers_scatter_as_promised(name, request):
-    """24 drives tell a scatter to 1 / sqrt(2 · 23) = 15 %: 99 % of such tests lie within 0.63 and 1.39, beside the 20 % asked for."""
-    ratio, offset = within(one_step_answers(request.getfixturevalue(name), range(24)), request.getfixturevalue(name))
-    assert np.all(ratio > 0.63 / 1.2)
-    assert np.all(ratio < 1.39 * 1.2)
-    assert np.abs(offset).max() < 4.0
+    """24 drives tell a scatter to 1 / sqrt(2 · 23) = 15 %: within 0.8 and 1.2, as asked for, and two and a half of these."""
+    drive = request.getfixturevalue(name)
+    scatter, offset = over_promise([one_step_answer(drive, driven(drive, seed)) for seed in range(24)], drive)
+    assert np.all(scatter > 0.8 - 0.37)
+    assert np.all(scatter < 1.2 + 0.37)
+    assert np.all(offset < 1.5)  # an interval of 90 % would still hold the truth
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("robot", "noise", "bias", "drives"), [("p3at", 0.05, 0.02, 100), ("p3at", 0.2, 0.05, 60), ("husky", 0.05, 0.02, 60)]
+    ("robot", "noise", "bias", "drives"), [("p3at", 0.05, 0.02, 100), ("p3at", 0.2, 0.05, 60), ("jackal", 0.05, 0.02, 60)]
 )
 def test_calibrations_of_planned_drives_scatter_as_promised(robot, noise, bias, drives):
-    """Within 20 %, and what n drives leave open: 2 / sqrt(2 n) is 14 % of 100."""
+    """Within 20 %, and two standard deviations of what n drives leave open: 2 / sqrt(2 n) is 14 % of 100."""
     drive = plan(robot, sensors=usual_sensors(imu_noise_mps2=noise, imu_bias_mps2=bias))
-    answers = []
-    for seed in range(drives):
-        log = simulate(drive.robot, drive.to_scenario(seed), ground=drive.ground).readings
-        answers.append(calibrate(log, robot=drive.robot).drives[0].values[:2])
-    ratio, _ = within(np.array(answers), drive)
+    answers = [calibrate(driven(drive, seed), robot=drive.robot).drives[0].values[:2] for seed in range(drives)]
+    scatter, offset = over_promise(answers, drive)
     open_share = 2.0 / np.sqrt(2.0 * drives)
-    assert np.all(ratio > 0.8 - open_share)
-    assert np.all(ratio < 1.2 + open_share)
+    assert np.all(scatter > 0.8 - open_share)
+    assert np.all(scatter < 1.2 + open_share)
+    assert np.all(offset < 1.5)
 
 
 def test_no_repetition_beats_the_mass(p3at):
-    """Only m c and I c show in a drive. So endless repetition leaves c as uncertain as the better known of both: the P3AT's mass to
-    1 % and its yaw inertia to 6.6 % together 1 / sqrt(1 / 1² + 1 / 6.6²) = 0.989 %."""
+    """Only m c and I c show in a drive. So endless repetition leaves c as uncertain as both together: the P3AT's mass is known to
+    1 % and its yaw inertia to 6.6 %, which gives 1 / sqrt(1 / 1² + 1 / 6.6²) = 0.989 %."""
     log = simulate("p3at", p3at.to_scenario(), ground=p3at.ground).readings
     told = information_of(log, p3at.robot, p3at.ground, p3at.sensors).times(10**7)
     robot = p3at.robot
@@ -132,13 +146,13 @@ def test_wheels_that_would_lift_are_objected_to():
 
 
 def test_planned_accelerations_use_the_grip_that_is_allowed():
-    """hardest_acceleration_mps2 against the simulated |F|/N of the lighter axle: nearly 0.85 of the allowed 0.7 mu is asked for."""
-    robot, ground = find_robot("husky"), wheel_slip(0.0018, 0.018)
-    a = hardest_acceleration_mps2(robot, ground, 0.8)
+    """Against the simulated |F|/N of the lighter axle: commands ask for 0.85 of the acceleration that 0.7 mu allows."""
+    robot, ground, mu = find_robot("husky"), wheel_slip(0.0018, 0.018), 0.4
+    a = hardest_acceleration_mps2(robot, ground, mu)
     t = simulate(robot, Scenario(commands=[Command(for_s=2.0, v_mps=2.0 * a, profile="linear", ramp_s=2.0)]), ground=ground)
     steady = slice(len(t.time_s) // 2, -20)
     grip = (np.abs(t.force_x_n) / t.load_n)[steady].max()
-    assert 0.8 * 0.7 * 0.8 < grip < 0.7 * 0.8
+    assert 0.75 * 0.7 * mu < grip < 0.9 * 0.7 * mu  # less acceleration leaves the lighter axle more load
 
 
 def test_a_spin_uses_the_same_grip_at_any_rate():
@@ -191,10 +205,18 @@ def test_a_ground_of_the_library_stays_a_name(tmp_path):
     assert drive.duration_s < 30.0
 
 
+def test_a_twin_brings_its_constants_and_a_floor_its_friction():
+    assert plan(known_twin(c_long=0.01), precision=0.2).ground.values()["c_long_per_n"] == 0.01
+    drive = plan("p3at", ground="dry_earth", guess_c_long_per_n=0.004, precision=0.2)
+    assert drive.ground.values()["mu"] == find_ground("dry_earth").values()["mu_long"]
+    assert drive.ground.values()["c_long_per_n"] == 0.004
+    assert max(p.grip_used for p in drive.manoeuvres) < 0.7 * 0.68
+
+
 def test_what_cannot_be_reached_is_said():
-    drive = plan("p3at", precision=0.002, max_duration_s=20.0, sensors=usual_sensors(imu_noise_mps2=0.2))
+    drive = plan("p3at", precision=0.002, max_duration_s=25.0, sensors=usual_sensors(imu_noise_mps2=0.2))
     assert not drive.is_reached
-    assert drive.duration_s <= 20.0
+    assert drive.duration_s <= 25.0
     assert "cannot be reached; this comes nearest" in drive.summary()
     assert "to do better" in drive.summary()
 
@@ -206,3 +228,5 @@ def test_floors_that_are_too_small_and_odd_wishes_are_refused():
         plan("p3at", precision=3.0)
     with pytest.raises(ParameterError, match="10 s or more"):
         plan("p3at", max_duration_s=1.0)
+    with pytest.raises(ParameterError, match="allow more"):
+        plan("p3at", max_duration_s=11.0)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from known_twins import known_twin
 
+from known_twins import known_twin
 from slipfit.calibrate.validation import validate
 from slipfit.errors import LogError, ParameterError
 from slipfit.logs import DriveLog
@@ -48,8 +48,8 @@ def median_of(validation, length, model, kind, unit="s"):
 
 
 def test_models_without_slip_turn_too_far_by_the_closed_form():
-    """SPEC 1b: the P3AT turns at 0.962765 of what is commanded with c_lat / c_long = 10. In 2 s at 1 rad/s the ideal drive errs by
-    2 (1 - 0.962765) rad. Equal slip turns at b²/(b² + l²) with b = .201, l = .125. Windows of the run-in are few: medians."""
+    """SPEC 1b: the P3AT turns at 0.962765 of what is commanded with c_lat / c_long = 10. In 2 s at 1 rad/s the ideal drive errs
+    by 2 (1 - 0.962765) rad. Equal slip turns at b²/(b² + l²) with b = .201, l = .125. Windows of the run-in are few: medians."""
     validation = validate(known_twin(), driven(SPIN), horizons_s=(2.0,))
     ideal = np.degrees(2.0 * (1.0 - 0.962765))
     equal = np.degrees(2.0 * (0.962765 - 0.201**2 / (0.201**2 + 0.125**2)))
@@ -153,7 +153,7 @@ def test_the_figure_shows_each_model_over_time_and_way(mixed):
     figure = draw_validation(validate(known_twin(), mixed))
     assert [axes.get_xlabel() for axes in figure.axes] == ["time of prediction [s]"] * 2 + ["way of prediction [m]"] * 2
     assert figure.axes[1].get_ylabel() == "error of heading [°]"
-    assert {text.get_text() for text in figure.axes[0].get_legend().get_texts()} == {"the twin", "no slip", "equal slip, T²+B²"}
+    assert {text.get_text() for text in figure.axes[1].get_legend().get_texts()} == {"the twin", "no slip", "equal slip, T²+B²"}
 
 
 def test_what_cannot_be_compared_is_said(mixed):
@@ -163,6 +163,7 @@ def test_what_cannot_be_compared_is_said(mixed):
         validate(known_twin(), mixed, horizons_s=(-1.0,))
     with pytest.raises(ParameterError, match="no ground 'ice'"):
         validate(known_twin(), mixed, ground="ice")
+    assert validate(known_twin(), mixed, horizons_s=(100.0,)).beats_no_slip  # by distances then
     with pytest.raises(LogError, match="no window of 100 s"):
         validate(known_twin(), mixed, horizons_s=(100.0,), distances_m=(100.0,))
     with pytest.raises(LogError):
