@@ -67,7 +67,7 @@ class DriveFit:
     nuisances: tuple[Nuisance, ...]
     traces: tuple[Trace, ...]
     misfit: float  # root mean square of the whitened residuals: 1 if the noise explains them
-    inflation: float  # by how much the spread of blocks of the drive exceeds what white noise would give, at least 1
+    inflation: float  # spread of blocks of the drive over what the supposed variances would give
     inspection: Inspection
     protocol: ProtocolResult | None
     most_grip_used: float  # largest |F|/N

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from slipfit.calibrate.fit import DriveFit, Fit
-from slipfit.calibrate.spread import quantile
+from slipfit.calibrate.spread import BLOCK_S, quantile
 from slipfit.calibrate.unknowns import LOWEST
 from slipfit.library import Robot
 from slipfit.twin import Covariance, FittedOn, FittedParameter, Status
@@ -33,7 +33,7 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
     names, values, covariance, spread_between = _pooled(drives)
     load = robot.mass_kg.value * gravity_mps2 / len(robot.wheels.at_m.value)
     source = "log " + ", ".join((d.digest[:12] or d.name) for d in drives)
-    blocks = quantile(max(d.inflation for d in drives), sum(max(8, round(d.duration_s / 3.0)) for d in drives))
+    blocks = quantile(sum(max(8, round(d.duration_s / BLOCK_S)) for d in drives))
     parameters = {n: _parameter(n, names, values, covariance, load, source, blocks) for n in _SLIP}
     parameters["mu"] = _mu(names, values, covariance, drives, source, blocks)
     told = [n for n in names if n == "mass_kg" or parameters[n].value is not None]

@@ -10,6 +10,9 @@ from slipfit.calibrate.one_drive import ROBUST_FROM, Solution
 #: Length of the blocks whose scores are taken as independent (s), and the fewest blocks that say something.
 BLOCK_S, FEWEST_BLOCKS = 3.0, 8
 
+#: Share of the supposed variance that is kept however well the blocks agree.
+LEAST_SHARE = 0.5
+
 #: Two-sided 90 %.
 _TAIL = 0.95
 
@@ -19,7 +22,7 @@ class Spread:
     """Covariance of all unknowns, and by how much blocks of the drive disagree beyond white noise."""
 
     covariance: np.ndarray
-    inflation: np.ndarray  # of each standard deviation, 1 where white noise explains the scores
+    inflation: np.ndarray  # of each standard deviation, 1 where the supposed variances explain the scores
     blocks: int
 
     @property
@@ -28,10 +31,11 @@ class Spread:
 
 
 def spread_of(solution: Solution) -> Spread:
-    """H^-1 where blocks agree with it, H^-1 (M + prior) H^-1 where they spread more: M sums the squared scores of blocks.
+    """H^-1 (M + prior) H^-1, where M sums the squared scores of blocks; H^-1 alone where there are too few blocks.
 
-    White, Gaussian residuals give M = J^T J and both are the same. Slow errors (a floor that changes, a tyre that relaxes)
-    make the scores of one block pull together; then M is larger, and so is the interval.
+    White, Gaussian residuals with the variance that the weights suppose give M = J^T J and both are the same. Doubts that are
+    larger than what a replay is really wrong by make M smaller, but half of the variance is always kept. Slow errors (a floor
+    that changes, a tyre that relaxes) make the scores of one block pull together; then M is larger, and so is the interval.
     Reference  sandwich covariance with clusters in time [NeweyWest1987], [White1980]
     """
     white, jacobian = solution.white, solution.jacobian
@@ -50,7 +54,7 @@ def spread_of(solution: Solution) -> Spread:
     meat = scores.T @ scores * used / max(1, used - 1)
     sandwich = inverse @ (meat + np.diag(prior)) @ inverse
     ratio = np.diag(sandwich) / np.diag(inverse)
-    inflation = np.sqrt(np.maximum(1.0, ratio))
+    inflation = np.sqrt(np.maximum(LEAST_SHARE, ratio))
     return Spread(inverse * np.outer(inflation, inflation), inflation, used)
 
 
@@ -62,7 +66,6 @@ def inverse_of(information: np.ndarray) -> np.ndarray:
     return np.asarray((vectors / kept) @ vectors.T / np.outer(scale, scale))
 
 
-def quantile(inflation: float, blocks: int) -> float:
-    """Standard deviations to either side that hold 90 %: more than a normal distribution's where blocks told the spread."""
-    freedom = max(3, blocks - 1)
-    return float(student.ppf(_TAIL, freedom)) if inflation > 1.0 else float(student.ppf(_TAIL, 1e6))
+def quantile(blocks: int) -> float:
+    """Standard deviations to either side that hold 90 %: more than a normal distribution's, because blocks tell the spread."""
+    return float(student.ppf(_TAIL, max(3, blocks - 1)))

@@ -1,4 +1,4 @@
-"""slipfit demo: a skid-steer robot that slips, with no file needed."""
+"""slipfit demo: the whole story, from a plan to a validated twin, with no file needed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,24 +7,54 @@ import typer
 
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 
+FILES = (
+    "plan.scenario.yaml",
+    "plan.csv",
+    "run.mcap",
+    "second.mcap",
+    "p3at.twin.yaml",
+    "p3at.report.html",
+    "slip.png",
+    "inspection.png",
+    "validation.png",
+)
+
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the picture and the motion.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the twin, its report, logs and pictures.")] = Path("demo"),
     json: JsonFlag = False,
     force: ForceFlag = False,
 ) -> None:
-    """Simulate a Pioneer 3-AT that slips: the same commands without slip, on a floor, and on a side slope."""
+    """Plan a drive, drive a simulated robot with real-world sensors, calibrate, compare with the truth, validate."""
     from slipfit.library.files import check_folder, make_folder
-    from slipfit.report.figures import draw_demo, save_figure
-    from slipfit.simulate.showcase import DRIVES, showcase
 
-    picture, *motions = written = [out / "slip.png", *(out / f"{name}.csv" for name in DRIVES)]
-    check_folder(out, [path.name for path in written], force=force)
-    with working("simulating; a law that was never run here is compiled first, some 20 s"):
-        story = showcase()
-    make_folder(out)
-    save_figure(draw_demo(story), picture, force=force)
-    for path, trajectory in zip(motions, story.drives.values(), strict=True):
-        trajectory.save(path, force=force)
+    check_folder(out, FILES, force=force)
+    with working("planning, driving, calibrating, validating; on a first run the simulator is compiled, some 30 s"):
+        from slipfit.calibrate.story import tell_story
+
+        story = tell_story()
+        make_folder(out)
+        written = _write(story, out, force=force)
     text = story.summary() + "\n" + "\n".join(f"wrote {path}" for path in written)
-    show(text, story.document() | {"written": written}, as_json=json)
+    show(text, story.to_document() | {"written": written}, as_json=json)
+
+
+def _write(story, out: Path, *, force: bool) -> list[Path]:  # type: ignore[no-untyped-def]  # its import is heavy
+    from slipfit.report.calibration_report import write_report
+    from slipfit.report.figures import draw_demo, save_figure
+    from slipfit.report.inspection_figure import draw_inspection
+    from slipfit.report.validation_figure import draw_validation
+    from slipfit.simulate.showcase import showcase
+
+    scenario, csv, run, second, twin, page, slip, inspection, validation = (out / name for name in FILES)
+    beside = story.plan.save(scenario, force=force)
+    story.plan.write_csv(csv, force=force)
+    story.drive.save(run, force=force)
+    story.second.save(second, force=force)
+    story.twin.save(twin, force=force)
+    write_report(story.fit, page, truth=story.truth.values(), protocols=(story.protocol,), force=force)
+    save_figure(draw_demo(showcase()), slip, force=force)
+    save_figure(draw_inspection(story.fit.drives[0].inspection, story.robot), inspection, force=force)
+    save_figure(draw_validation(story.validation), validation, force=force)
+    named = [out / name for name in FILES]
+    return [*named, *(path for path in beside if path not in named)]
