@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 .PHONY: help demo test test-slow test-engines test-browser lint format bench schemas screenshot clean
 
 help:
-	@echo "make demo          simulate a robot that slips; picture and motion in demo/"
+	@echo "make demo          plan, drive, calibrate, validate a simulated robot; twin, report, pictures in demo/"
 	@echo "make test          the tests (a few minutes)"
 	@echo "make test-slow     long statistics and fuzzing"
 	@echo "make test-engines  tests that need physics engines"

@@ -174,7 +174,7 @@ def test_a_picture_of_laws_that_cannot_be_drawn(refused):
     assert "laws.txt: cannot write '.txt'" in refused("laws", "--plot", "laws.txt")
 
 
-@pytest.mark.parametrize("taken", ["slip.png", "slip_on_the_floor.csv", "slip_on_a_side_slope.csv"])
+@pytest.mark.parametrize("taken", ["slip.png", "p3at.twin.yaml", "run.mcap"])
 def test_a_demo_whose_place_is_taken(refused, taken):
     Path("demo").mkdir()
     (Path("demo") / taken).write_text("mine")

@@ -1,9 +1,8 @@
 """Drives with known slip constants that recovery tests share: straight speed steps both ways, then spins both ways."""
 
+from robots import ground_with
 from slipfit.library import Robot, find_robot
 from slipfit.simulate import Scenario, Trajectory, simulate
-
-from robots import ground_with
 
 #: Readings as exact as a float allows: counts this fine do not show.
 CLEAN_IMU = {"imu": {"rate_hz": 100, "accel_noise_mps2": 0.0, "accel_bias_mps2": 0.0, "gyro_noise_radps": 0.0},

@@ -25,7 +25,7 @@ SIGNALS = (
     ("pose_yaw_rad", "turn from pose to pose"),
 )
 
-MOST_EVALUATIONS = 40
+MOST_EVALUATIONS = 150
 
 #: Windows with at least this share undisturbed decide between models.
 TRUSTED = 0.9
@@ -90,6 +90,7 @@ class Solution:
     weighings: tuple[Weighing | None, ...]
     noise: tuple[float, ...]
     cost: float
+    is_converged: bool
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -228,6 +229,7 @@ class Fitter:
             weighings=tuple(self.weighings),
             noise=tuple(n.pose if isinstance(n, PoseNoise) else n for n in self.noise),
             cost=2.0 * float(found.cost),
+            is_converged=bool(found.status > 0),
         )
 
     def fit(self, unknowns: Sequence[Unknown], *, rounds: int = 2) -> Solution:

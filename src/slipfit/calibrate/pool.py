@@ -19,6 +19,9 @@ LARGEST_SLIP = 3.0
 #: Combinations worth telling have at most this relative spread.
 WELL_TOLD = 0.3
 
+#: Residuals beyond this many times their noise are told.
+POOR_FIT = 1.5
+
 #: A nuisance this many expected spreads away is told as doubtful.
 FAR = 2.5
 
@@ -218,6 +221,12 @@ def _doubts(drives: Sequence[DriveFit]) -> tuple[str, ...]:
     """Nuisances far from what was expected of them: something else hides behind them."""
     said = []
     for d in drives:
+        if not d.is_converged:
+            said.append(f"{d.name}: the solver did not come to an end; do not use these constants, look at the residuals")
+        if d.misfit > POOR_FIT:
+            said.append(
+                f"{d.name}: residuals are {d.misfit:.1f} times what noise explains; the model does not describe this drive"
+            )
         for n in d.nuisances:
             expected = n.expected
             if n.prior_std and abs(n.value - expected) > FAR * n.prior_std:

@@ -409,8 +409,8 @@ def _imu_speed(drive: _Drive, step: Manoeuvre, imu: Channel) -> tuple[np.ndarray
     a = imu.column("accel_x_mps2") - drive.accel_bias_mps2
     start = float(np.mean(drive.motion.mean_speeds_mps(step.start_ns, max(step.change_start_ns, step.start_ns + 50_000_000))))
     v = integrated_speed(imu.time_s, a, start)
-    if step.has_margins:
-        ending = (imu.stamps_ns >= step.change_end_ns) & (imu.stamps_ns <= step.end_ns)
+    ending = (imu.stamps_ns >= step.change_end_ns) & (imu.stamps_ns <= step.end_ns)
+    if step.has_margins and ending.any():
         rolling = float(np.mean(drive.motion.mean_speeds_mps(step.change_end_ns, step.end_ns)))
         bias = (float(v[ending].mean()) - rolling) / float(imu.time_s[ending].mean())
         a = a - bias

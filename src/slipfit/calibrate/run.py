@@ -40,7 +40,7 @@ BELIEVED_BELOW, SLIDING_S = 0.8, 0.2
 DEEP = 1.5
 
 #: Time over which the grip that was used is averaged (s).
-GRIP_S = 0.1
+GRIP_S = 0.15
 
 #: Rim speed from which a wheel counts as rolling (m/s).
 ROLLING_MPS = 0.1
@@ -59,7 +59,6 @@ def calibrate(
     law: str = "wheel_slip",
     gravity_mps2: float = 9.81,
     counts_per_turn: float | None = None,
-    posterior: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Fit:
     """Find the slip constants of a robot on a ground from one or several recorded drives.
@@ -71,7 +70,6 @@ def calibrate(
     ground : what the ground is called in the twin
     law : wheel_slip (each axis limited by mu N, as Gazebo does) or wheel_slip_cone
     counts_per_turn : of encoders that tell ticks
-    posterior : sample it with emcee instead of taking it as Gaussian (some seconds)
 
     Examples
     --------
@@ -88,7 +86,7 @@ def calibrate(
     for log in logs:
         record = log if isinstance(log, DriveLog) else read_log(log)
         progress(f"fitting {record.source or 'the drive'}")
-        drives.append(_fit_drive(record, chosen, surface, counts_per_turn, posterior=posterior))
+        drives.append(_fit_drive(record, chosen, surface, counts_per_turn))
     return pooled_fit(drives, chosen, ground, law, gravity_mps2)
 
 
@@ -98,7 +96,7 @@ def _ground(law: str, gravity_mps2: float) -> Ground:
     return Ground.from_mapping(mapping, where="gravity_mps2")
 
 
-def _fit_drive(log: DriveLog, robot: Robot, ground: Ground, counts: float | None, *, posterior: bool) -> DriveFit:
+def _fit_drive(log: DriveLog, robot: Robot, ground: Ground, counts: float | None) -> DriveFit:
     name = log.source or log.about or "drive"
     inspection = inspect_log(log, robot)
     if inspection.fatal:
@@ -214,16 +212,19 @@ def robot_weight(problem: Problem) -> float:
 
 
 def _most_grip(problem: Problem, along: np.ndarray, across: np.ndarray) -> float:
-    """Largest |F|/N of a wheel, averaged over a while and while it rolls: a standing wheel is rigid, and there the noise of one
-    encoder makes wheels push against each other that do not."""
+    """Largest |F|/N along or across, averaged over a while, of the middle one of the wheels, while all of them roll.
+
+    It becomes a lower bound of mu, so it must not be too large: the middle wheel, because counts of single encoders shake a
+    replay's wheels, and one axis, because that is what the law limits. A standing wheel is rigid: noise alone would load it.
+    """
     steps = max(1, round(GRIP_S / problem.replay.step_s))
     if len(along) <= steps + 1:
         return 0.0
     rims = np.abs(problem.replay.wheel_speeds) * problem.robot.wheels.radius_m.value
-    rolls = np.minimum.reduce([rims[: len(rims) - steps], rims[steps:], rims[steps // 2 : len(rims) - steps + steps // 2]])
+    slowest = np.minimum.reduce([rims[: len(rims) - steps], rims[steps:], rims[steps // 2 : len(rims) - steps + steps // 2]])
     sums = [np.cumsum(force[1:], axis=0) for force in (along, across)]
-    grip = np.hypot(*((total[steps:] - total[:-steps]) / steps for total in sums))
-    return float(np.where(rolls > ROLLING_MPS, grip, 0.0).max())
+    grips = [np.median(np.abs(total[steps:] - total[:-steps]) / steps, axis=1) for total in sums]
+    return float(np.where(slowest.min(axis=1) > ROLLING_MPS, np.maximum(*grips), 0.0).max())
 
 
 def _sliding_s(problem: Problem, solution: Solution) -> float:
@@ -303,6 +304,7 @@ def _record(
         most_grip_used=grip,
         speed_range_mps=(float(speeds.min()), float(speeds.max())),
         yaw_rate_range_radps=(float(rates.min()), float(rates.max())),
+        is_converged=solution.is_converged,
         odometry_m=np.column_stack([problem.replay.time_s, body_columns[:, 0], body_columns[:, 1]])[thin],
     )
 

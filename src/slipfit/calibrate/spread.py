@@ -7,8 +7,12 @@ from scipy.stats import t as student
 
 from slipfit.calibrate.one_drive import ROBUST_FROM, Solution
 
-#: Length of the blocks whose scores are taken as independent (s), and the fewest blocks that say something.
-BLOCK_S, FEWEST_BLOCKS = 3.0, 8
+#: Lengths of the blocks whose scores are taken as independent (s), and the fewest blocks that say something.
+BLOCKS_S, FEWEST_BLOCKS = (3.0, 6.0, 12.0), 4
+BLOCK_S = BLOCKS_S[0]
+
+#: Longer blocks are few: their variance counts only beyond this factor.
+LONGER_BLOCKS_EXCUSED = 1.5
 
 #: Share of the supposed variance that is kept however well the blocks agree.
 LEAST_SHARE = 0.5
@@ -44,18 +48,28 @@ def spread_of(solution: Solution) -> Spread:
     weighted = jacobian * robust[:, None]
     information = jacobian.T @ weighted + np.diag(prior)
     inverse = inverse_of(information)
-    block = np.floor(solution.white_time_s / BLOCK_S).astype(int)
-    count = int(block.max()) + 1 if len(block) else 0
-    scores = np.zeros((count, len(prior)))
-    np.add.at(scores, block, weighted * white[:, None])
-    used = int((np.abs(scores).sum(axis=1) > 0.0).sum())
-    if used < FEWEST_BLOCKS:
+    ratios, used = [], 0
+    for length_s in BLOCKS_S:
+        scores = _block_scores(solution.white_time_s, weighted * white[:, None], length_s)
+        if len(scores) < FEWEST_BLOCKS:
+            break
+        used = used or len(scores)
+        meat = scores.T @ scores * len(scores) / (len(scores) - 1)
+        ratios.append(np.diag(inverse @ (meat + np.diag(prior)) @ inverse) / np.diag(inverse))
+    if not ratios:
         return Spread(inverse, np.ones(len(prior)), used)
-    meat = scores.T @ scores * used / max(1, used - 1)
-    sandwich = inverse @ (meat + np.diag(prior)) @ inverse
-    ratio = np.diag(sandwich) / np.diag(inverse)
-    inflation = np.sqrt(np.maximum(LEAST_SHARE, ratio))
+    # Short blocks tell the spread best; longer ones see slower errors, but only a clear excess counts: few blocks scatter.
+    slow = [ratio / LONGER_BLOCKS_EXCUSED for ratio in ratios[1:]]
+    inflation = np.sqrt(np.maximum(LEAST_SHARE, np.max([ratios[0], *slow], axis=0)))
     return Spread(inverse * np.outer(inflation, inflation), inflation, used)
+
+
+def _block_scores(time_s: np.ndarray, scores: np.ndarray, length_s: float) -> np.ndarray:
+    """Scores summed over blocks of time; blocks without any are left out."""
+    block = np.floor(time_s / length_s).astype(int)
+    sums = np.zeros((int(block.max()) + 1, scores.shape[1])) if len(block) else np.zeros((0, scores.shape[1]))
+    np.add.at(sums, block, scores)
+    return np.asarray(sums[np.abs(sums).sum(axis=1) > 0.0])
 
 
 def inverse_of(information: np.ndarray) -> np.ndarray:

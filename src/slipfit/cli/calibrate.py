@@ -25,9 +25,6 @@ def calibrate(
     topic: TopicOption = None,
     columns: ColumnsOption = None,
     counts_per_turn: CountsOption = None,
-    posterior: Annotated[
-        bool, typer.Option("--posterior", help="Sample the posterior with emcee (some seconds a drive).")
-    ] = False,
     json: JsonFlag = False,
     force: ForceFlag = False,
 ) -> None:
@@ -57,7 +54,6 @@ def calibrate(
             law=law,
             gravity_mps2=gravity_mps2,
             counts_per_turn=counts_per_turn,
-            posterior=posterior,
         )
         written = []
         if page:

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from recovery.drives import GOOD, GOOD_IMU, MANY_STEPS, drive, spins, steps
+from recovery.drives import CLEAN_IMU, GOOD, GOOD_IMU, drive, spins, steps
 from robots import changed
 from slipfit.calibrate.observations import Inertial, Observations, PoseSteps, observe
 from slipfit.calibrate.one_drive import Solution
+from slipfit.calibrate.pool import pooled_fit
+from slipfit.calibrate.protocol import run_protocol
 from slipfit.calibrate.run import calibrate
 from slipfit.calibrate.spread import quantile, spread_of
 from slipfit.calibrate.unknowns import Unknown, imu_unknowns
@@ -17,6 +19,7 @@ from slipfit.calibrate.wheel_speeds import speeds_at
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import POSE_COLUMNS
+from slipfit.logs.inspection import inspect_log
 from slipfit.twin import Status
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
 
@@ -38,7 +41,7 @@ def encoders(angle_at, duration_s, step_rad=0.0):
 def test_speeds_keep_a_corner(corner_s):
     """2 rad/s, from the corner on 30 rad/s² more: both sides are quadratic in angle, so cubics that stay on one side are exact.
 
-    Only the encoder interval that holds the corner may be off, and by no more than the acceleration makes of it.
+    Only the encoder interval that holds the corner may be off, by a quarter of what the acceleration makes of it.
     """
     rate, accel = 2.0, 30.0
 
@@ -51,7 +54,16 @@ def test_speeds_keep_a_corner(corner_s):
     inner = (time_s > 0.05) & (time_s < 0.75)
     same_interval = np.floor(time_s / INTERVAL_S - 1e-9) == np.floor(corner_s / INTERVAL_S - 1e-9)
     assert error[inner & ~same_interval].max() < 1e-6
-    assert error[inner].max() < 0.1 * accel * INTERVAL_S
+    assert error[inner].max() < 0.25 * accel * INTERVAL_S
+
+
+@pytest.mark.parametrize("jump_s", [0.5, 0.5034, 0.5071])
+def test_a_jump_stays_a_jump(jump_s):
+    """From 2 to 4 rad/s at once: the lines from both sides cross where it happened, inside an encoder interval."""
+    speeds = speeds_at(encoders(lambda t: 2.0 * t + 2.0 * np.maximum(t - jump_s, 0.0), 0.8), 0.001)[:, 0]
+    time_s = 0.001 * np.arange(1, len(speeds) + 1)
+    inner = (time_s > 0.05) & (time_s < 0.75) & (np.abs(time_s - jump_s) > 1e-9)
+    assert speeds[inner] == pytest.approx(np.where(time_s < jump_s, 2.0, 4.0)[inner], abs=1e-9)
 
 
 def test_counts_hardly_show_in_speeds():
@@ -134,7 +146,7 @@ def straight_line(errors, time_s):
 
 
 def covered(memory_s, draws=300):
-    """Share of 90 % intervals that hold the truth, and the median inflation, for errors that are remembered so long."""
+    """Share of 90 % intervals that hold the truth, and the median inflation; errors are remembered so long."""
     time_s = 0.05 * np.arange(1800)
     draw, keep = np.random.default_rng(3), np.exp(-0.05 / memory_s) if memory_s else 0.0
     held, inflations = [], []
@@ -143,16 +155,16 @@ def covered(memory_s, draws=300):
         solution = straight_line(noise, time_s)
         spread = spread_of(solution)
         inflations.append(spread.inflation.max())
-        widths = quantile(float(spread.inflation.max()), spread.blocks) * spread.std
+        widths = quantile(spread.blocks) * spread.std
         held += list(np.abs(solution.values) < widths)
     return float(np.mean(held)), float(np.median(inflations))
 
 
 def test_white_residuals_do_not_widen_intervals():
-    """30 blocks tell a spread to sqrt(1 / 60) = 13 %, so the larger of two inflations is 1.1 or less in half of all draws."""
+    """30 blocks tell a spread to sqrt(1 / 60) = 13 %: the larger of two inflations is within that of 1 in half of all draws."""
     share, inflation = covered(0.0)
-    assert 0.85 < share < 0.97
-    assert 1.0 <= inflation < 1.15
+    assert 0.85 <= share <= 0.95
+    assert inflation == pytest.approx(1.0, abs=0.13)
 
 
 def test_intervals_hold_under_autocorrelated_residuals():
@@ -198,7 +210,9 @@ def test_pose_steps_do_not_know_the_world_frame():
     poses = np.column_stack([np.sin(time_s), 0.3 * time_s**2, 1.1 * time_s])
     turn = 2.3
     c, s = np.cos(turn), np.sin(turn)
-    moved = np.column_stack([c * poses[:, 0] - s * poses[:, 1] + 40.0, s * poses[:, 0] + c * poses[:, 1] - 7.0, poses[:, 2] + turn])
+    moved = np.column_stack(
+        [c * poses[:, 0] - s * poses[:, 1] + 40.0, s * poses[:, 0] + c * poses[:, 1] - 7.0, poses[:, 2] + turn]
+    )
     moved[:, 2] = (moved[:, 2] + np.pi) % (2.0 * np.pi) - np.pi
     before, after = (observe(pose_log(p), 0, int(10e9)).pose for p in (poses, moved))
     assert after.moved == pytest.approx(before.moved, abs=1e-12)
@@ -210,13 +224,12 @@ def test_pose_steps_do_not_know_the_world_frame():
 def test_slip_below_what_sensors_resolve_is_a_bound():
     """c_long = 1e-5 1/N under an IMU of .2 m/s²: no value, but at most so much, which is above the truth."""
     noisy = GOOD_IMU | {"imu": GOOD_IMU["imu"] | {"accel_noise_mps2": 0.2, "accel_bias_mps2": 0.05}}
-    fit = calibrate(drive(c_long=1e-5, ratio=5000.0, sensors=noisy, commands=MANY_STEPS).readings, robot="p3at")
+    fit = calibrate(drive(c_long=1e-5, ratio=5000.0, sensors=noisy).readings, robot="p3at")
     c_long = fit["c_long"]
     assert c_long.status is Status.BOUND_ONLY
     assert c_long.value is None
     assert 1e-5 < c_long.at_most < 5e-3
     assert any("at least this grippy" in sentence for sentence in fit.identifiability)
-    assert fit["c_lat"].value == pytest.approx(0.05, rel=0.1)
 
 
 def hard_steps_and_spins():
@@ -247,8 +260,8 @@ def test_mu_comes_from_a_drive_that_slides():
 def two_drives():
     """The same commands with two seeds, of a robot whose mass is known exactly: its share would not shrink."""
     robot = changed("p3at", mass_kg=20.0)
-    logs = [drive(robot, sensors=GOOD, seed=seed).readings for seed in (1, 2)]
-    return [calibrate(log, robot=robot) for log in logs], calibrate(*logs, robot=robot)
+    alone = [calibrate(drive(robot, mu=0.8, sensors=GOOD, seed=seed).readings, robot=robot) for seed in (1, 2)]
+    return alone, pooled_fit([fit.drives[0] for fit in alone], robot, "calibrated", "wheel_slip", 9.81)
 
 
 def test_two_drives_tell_more_than_one(two_drives):
@@ -269,11 +282,11 @@ def test_repeatability_is_the_spread_between_drives(two_drives):
 
 
 def test_grip_that_was_used_bounds_mu_from_below(two_drives):
-    """The drive's floor has mu = 10 and no wheel slid; the steps alone use 3.2 / 9.81 of the load."""
+    """The drive's floor has mu = .8 and no wheel slid; the steps alone use 3.2 / 9.81 of the load."""
     (fit, _), _ = two_drives
     assert fit["mu"].status is Status.NOT_EXCITED
     assert fit["mu"].value is None
-    assert 0.2 < fit["mu"].at_least < 10.0
+    assert 0.2 < fit["mu"].at_least <= 0.8
 
 
 def test_a_payload_changes_slip_constants_as_it_should(two_drives):
@@ -292,3 +305,11 @@ def test_without_a_spin_c_lat_is_not_told():
     assert fit["c_lat"].value is None
     assert any("c_lat" in sentence for sentence in fit.identifiability)
     assert fit["c_long"].status is Status.CONVERGED
+
+
+def test_document_000s_method_bears_an_imu_that_is_silent_after_a_step():
+    """Exact readings at a steady speed repeat each other and are left out as frozen: the bias cannot be seen there."""
+    robot = find_robot("p3at")
+    corrected = inspect_log(drive(c_long=0.001, sensors=CLEAN_IMU).readings, robot).corrected
+    found = run_protocol(corrected, robot, method="imu")
+    assert found.c_long_per_n is None or np.isfinite(found.c_long_per_n.mean)

@@ -116,12 +116,24 @@ def test_every_sensor_can_be_late(motion):
 # --- encoders --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("turns", "counts"), [(0.0, 0), (0.0999, 0), (0.1, 1), (0.19, 1), (1.0, 10), (-0.01, -1), (-0.1, -1)])
-def test_encoders_count_the_lines_that_have_passed(motion, turns, counts):
-    """Ten lines per turn: counts are whole and round down, also backwards."""
+@pytest.mark.parametrize("turns", [0.0, 0.0999, 0.1, 0.19, 1.0, -0.01, -0.1])
+def test_encoders_count_the_lines_that_have_passed(motion, turns):
+    """Ten lines per turn, and a wheel starts anywhere between two: counts are whole and within one of the angle."""
     angle = 2 * math.pi * turns
     values = read(motion(SECOND, wheel_angle_rad=angle), encoders={"counts_per_turn": 10})["encoders"].values
-    assert values / (2 * math.pi / 10) == pytest.approx(np.full((101, 4), counts))
+    counts = values / (2 * math.pi / 10)
+    assert counts == pytest.approx(np.round(counts))
+    assert ((counts >= np.floor(10 * turns) - 1e-9) & (counts <= np.floor(10 * turns) + 1 + 1e-9)).all()
+
+
+def test_wheels_start_between_lines_each_by_itself(motion):
+    """Over many seeds a wheel turned by 0.3 of a line shows a count in 3 of 10."""
+    turned = 2 * math.pi / 10 * 0.3
+    shown = [
+        read(motion(SECOND, wheel_angle_rad=turned), encoders={"counts_per_turn": 10}, seed=seed)["encoders"].values[0] > 0.0
+        for seed in range(100)
+    ]
+    assert np.mean(shown) == pytest.approx(0.3, abs=0.1)  # 400 draws: four standard deviations
 
 
 def test_every_wheel_has_its_own_encoder(motion):
