@@ -15,13 +15,17 @@ def plan():
     return minute_plan(NOISE, BIAS)
 
 
-def test_two_hundred_drives(plan):
-    """Issue of this number: mean within 1 %, scatter within 1.5 of the bound (the plan's information), coverage 85 to 95 %."""
-    for name, found in study(our_drives(plan, 200), find_robot("p3at"), TRUTH).items():
+def test_many_drives(plan):
+    """Mean within 1 %, scatter within 1.5 of the bound (the plan's information), coverage 90 %.
+
+    The scatter is mostly the mass's, 1 %; 40 drives tell their mean to .16 % and their coverage to 5 %, of which three are
+    allowed. benchmarks/coverage.py does the same with 200.
+    """
+    for name, found in study(our_drives(plan, 40), find_robot("p3at"), TRUTH).items():
         print(name, found)
         assert abs(found.error.mean()) < 0.01
         assert found.error.std(ddof=1) < 1.5 * plan.promises[name].std / plan.promises[name].guess
-        assert 0.85 <= found.coverage <= 0.95
+        assert found.coverage >= 0.9 - 3.0 * 0.047
 
 
 @pytest.mark.parametrize(
@@ -30,8 +34,8 @@ def test_two_hundred_drives(plan):
     ids=["centre of mass 2 cm ahead", "floor that changes by 10 %"],
 )
 def test_truths_that_the_fit_does_not_contain(plan, truth, scale):
-    """Coverage 80 to 97 %; the truth of a floor that changes is its mean over the drive."""
+    """Coverage near 90 %, of which 20 drives tell 7 %; the truth of a floor that changes is its mean over the drive."""
     known = {name: scale * value for name, value in TRUTH.items()}
-    for name, found in study(others_drives(plan, truth, NOISE, BIAS, 60), find_robot("p3at"), known).items():
+    for name, found in study(others_drives(plan, truth, NOISE, BIAS, 20), find_robot("p3at"), known).items():
         print(name, found)
-        assert 0.8 <= found.coverage <= 1.0
+        assert found.coverage >= 0.9 - 3.0 * 0.067

@@ -142,7 +142,7 @@ def straight_line(errors, time_s):
     unknowns = tuple(Unknown(name, 0.0, 1.0, None, "", "sensors") for name in ("offset", "slope"))
     white = errors - jacobian @ values
     signal = np.zeros(len(time_s), dtype=int)
-    return Solution(unknowns, values, white, -jacobian, time_s, signal, (None,), (1.0,), float(white @ white))
+    return Solution(unknowns, values, white, -jacobian, time_s, signal, (None,), (1.0,), float(white @ white), True)
 
 
 def covered(memory_s, draws=300):
