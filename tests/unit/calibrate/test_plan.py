@@ -7,7 +7,6 @@ import pytest
 
 from known_twins import known_twin
 from robots import changed, wheel_slip
-from slipfit.calibrate import calibrate
 from slipfit.calibrate.one_drive import Fitter
 from slipfit.calibrate.plan import Floor, plan, usual_sensors
 from slipfit.calibrate.plan_information import SLIP, information_of, noise_of
@@ -69,7 +68,7 @@ def driven(drive, seed):
 
 def one_step_answer(drive, log):
     """c_long and c_lat by one Gauss-Newton step of the fit from the truth: its own residuals, weights, Jacobian and priors. Of a
-    fit that is nearly linear this is the answer; `calibrate` itself is run by the slow test."""
+    fit that is nearly linear this is the answer."""
     ground = wheel_slip(**{name.removesuffix("_per_n"): drive.ground.values()[name] for name in SLIP})
     problem = problem_of(log, drive.robot, ground, wheel_angles(log, drive.robot), Inspection(log, log))
     unknowns = started(unknowns_of(problem, drive.robot), ground.values())
@@ -97,21 +96,6 @@ def test_answers_scatter_as_promised(name, request):
     assert np.all(scatter > 0.8 - 0.37)
     assert np.all(scatter < 1.2 + 0.37)
     assert np.all(offset < 1.5)  # an interval of 90 % would still hold the truth
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("robot", "noise", "bias", "drives"), [("p3at", 0.05, 0.02, 100), ("p3at", 0.2, 0.05, 60), ("jackal", 0.05, 0.02, 60)]
-)
-def test_calibrations_of_planned_drives_scatter_as_promised(robot, noise, bias, drives):
-    """Within 20 %, and two standard deviations of what n drives leave open: 2 / sqrt(2 n) is 14 % of 100."""
-    drive = plan(robot, sensors=usual_sensors(imu_noise_mps2=noise, imu_bias_mps2=bias))
-    answers = [calibrate(driven(drive, seed), robot=drive.robot).drives[0].values[:2] for seed in range(drives)]
-    scatter, offset = over_promise(answers, drive)
-    open_share = 2.0 / np.sqrt(2.0 * drives)
-    assert np.all(scatter > 0.8 - open_share)
-    assert np.all(scatter < 1.2 + open_share)
-    assert np.all(offset < 1.5)
 
 
 def test_no_repetition_beats_the_mass(p3at):
