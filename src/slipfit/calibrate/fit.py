@@ -73,6 +73,7 @@ class DriveFit:
     most_grip_used: float  # largest |F|/N
     speed_range_mps: tuple[float, float]
     yaw_rate_range_radps: tuple[float, float]
+    log_s: float = 0.0  # how long the encoders ran; more than duration_s where the log was cut
     is_converged: bool = True  # whether the solver came to an end by itself
     odometry_m: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))  # (T, 3) path by the model: time, x, y
 

@@ -9,6 +9,7 @@ from slipfit.library import Robot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU, POSE, SEGMENTS
 from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.simulate.sensors import force_at
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
 
 #: Seconds at either end of the drive that are left out: the start speed is only guessed, curves end there.
@@ -130,8 +131,9 @@ def _felt(
     # A floor that rises gives the accelerometer a share of gravity that turns with the robot.
     c, s = np.cos(heading), np.sin(heading)
     slope_x, slope_y = x["floor_slope_x"], x["floor_slope_y"]
-    fx = fx - turn * arm_y - rate**2 * arm_x + gravity_mps2 * (c * slope_x + s * slope_y)
-    fy = fy + turn * arm_x - rate**2 * arm_y + gravity_mps2 * (c * slope_y - s * slope_x)
+    fx, fy = force_at(fx, fy, rate, turn, arm_x, arm_y)
+    fx = fx + gravity_mps2 * (c * slope_x + s * slope_y)
+    fy = fy + gravity_mps2 * (c * slope_y - s * slope_x)
     c_imu, s_imu, scale = np.cos(x["imu_yaw_rad"]), np.sin(x["imu_yaw_rad"]), x["accel_scale"]
     return np.column_stack(
         [

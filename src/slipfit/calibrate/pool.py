@@ -218,9 +218,11 @@ def _advice(parameters: Mapping[str, FittedParameter], drives: Sequence[DriveFit
 
 
 def _doubts(drives: Sequence[DriveFit]) -> tuple[str, ...]:
-    """Nuisances far from what was expected of them: something else hides behind them."""
+    """What a reader must know before believing: logs cut short, fits that failed, nuisances far from what was expected."""
     said = []
     for d in drives:
+        if d.duration_s < d.log_s - 1.0:
+            said.append(f"{d.name}: only the first {d.duration_s:.0f} s of {d.log_s:.0f} s are used; cut the log for others")
         if not d.is_converged:
             said.append(f"{d.name}: the solver did not come to an end; do not use these constants, look at the residuals")
         if d.misfit > POOR_FIT:

@@ -10,7 +10,7 @@ from slipfit.calibrate.observations import Observations, observe
 from slipfit.calibrate.one_drive import Doubts, Fitter, Problem, Solution, best_start
 from slipfit.calibrate.pool import pooled_fit
 from slipfit.calibrate.protocol import ProtocolResult, run_protocol
-from slipfit.calibrate.replay import Replay, replay
+from slipfit.calibrate.replay import STEP_S, Replay, replay
 from slipfit.calibrate.spread import Spread, spread_of
 from slipfit.calibrate.unknowns import Unknown, body, constant, imu_unknowns, pose_unknowns, started
 from slipfit.calibrate.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S
@@ -20,6 +20,7 @@ from slipfit.errors import LogError, ParameterError, SlipfitError
 from slipfit.library import Ground, Robot, find_robot
 from slipfit.library.files import nearest
 from slipfit.logs import DriveLog, read_log
+from slipfit.logs.channels import ENCODERS
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.inspection import Inspection, inspect_log
 from slipfit.vehicles import skid_steer
@@ -45,7 +46,7 @@ GRIP_S = 0.15
 #: Rim speed from which a wheel counts as rolling (m/s).
 ROLLING_MPS = 0.1
 
-#: Longest drive that is fitted as one piece (s); of longer ones the first so many seconds with motion.
+#: Longest drive that is fitted (s); of longer ones the first so many seconds, which the fit's notes say.
 LONGEST_S = 300.0
 
 #: Seconds before and after wheels left the ground that are not used.
@@ -123,7 +124,7 @@ def problem_of(log: DriveLog, robot: Robot, ground: Ground, wheels: WheelAngles,
     observations = observe(log, start_ns, end_ns)
     if observations.imu is None and observations.pose is None:
         raise LogError("neither IMU nor pose overlaps with the encoders; expected one of them while the wheels turn")
-    model = replay(robot, ground, speeds_at(wheels, 0.001))
+    model = replay(robot, ground, speeds_at(wheels, STEP_S))
     return Problem(robot, model, observations, _doubts(model, robot, wheels, observations, inspection), ground.gravity_mps2.value)
 
 
@@ -304,6 +305,7 @@ def _record(
         most_grip_used=grip,
         speed_range_mps=(float(speeds.min()), float(speeds.max())),
         yaw_rate_range_radps=(float(rates.min()), float(rates.max())),
+        log_s=float(np.ptp(inspection.corrected[ENCODERS].stamps_ns)) / NANOSECONDS,
         is_converged=solution.is_converged,
         odometry_m=np.column_stack([problem.replay.time_s, body_columns[:, 0], body_columns[:, 1]])[thin],
     )

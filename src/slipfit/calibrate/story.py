@@ -39,7 +39,7 @@ class Story:
     def summary(self) -> str:
         """The story in lines."""
         rows = [
-            f"1. planned: {self.plan.duration_s:.0f} s of speed steps, spins and arcs on {self.plan.floor} of floor",
+            f"1. planned: {self.plan.duration_s:.0f} s of speed steps and turns on {self.plan.floor} of floor",
             f"2. driven:  a simulated {self.robot.name} on {self.truth.name}, with noisy IMU, encoders and a 5 mm tracker",
             "3. calibrated, and compared with the truth that only the simulator knows:",
         ]

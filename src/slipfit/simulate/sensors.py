@@ -53,6 +53,16 @@ def mounting(roll_rad: float, pitch_rad: float) -> np.ndarray:
     return body_from_imu.T
 
 
+def force_at(
+    fx: np.ndarray, fy: np.ndarray, rate: np.ndarray, turn: np.ndarray, arm_x: float, arm_y: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Specific force at an arm from the centre of mass: that point's tangential and centripetal acceleration come on top.
+
+    Symbols    fx, fy specific force of the centre of mass (m/s^2) · rate yaw rate · turn yaw acceleration · rigid body, planar
+    """
+    return fx - turn * arm_y - rate**2 * arm_x, fy + turn * arm_x - rate**2 * arm_y
+
+
 def _imu(trajectory: Trajectory, robot: Robot, imu: Imu, gravity_into_mps2: float, draw: np.random.Generator) -> Channel:
     stamps = _stamps_ns(trajectory, imu.rate_hz)
     t = trajectory
@@ -60,15 +70,8 @@ def _imu(trajectory: Trajectory, robot: Robot, imu: Imu, gravity_into_mps2: floa
     # Accelerations are means over the step that ends at their record: they belong to its middle.
     half_step_s = 0.5 * float(t.time_s[1] - t.time_s[0])
     fx, fy, accel = _sampled(t, stamps, imu.delay_s - half_step_s, t.fx_mps2, t.fy_mps2, t.yaw_accel_radps2)
-    # Rigid body: the IMU sits at an arm from the centre of mass and feels its tangential and centripetal acceleration.
     arm_x, arm_y = np.asarray(imu.lever_arm_m) - np.asarray(robot.centre_of_mass_m.value[:2])
-    felt = np.column_stack(
-        [
-            fx - accel * arm_y - rate**2 * arm_x,
-            fy + accel * arm_x - rate**2 * arm_y,
-            np.full_like(fx, gravity_into_mps2),
-        ]
-    )
+    felt = np.column_stack([*force_at(fx, fy, rate, accel, arm_x, arm_y), np.full_like(fx, gravity_into_mps2)])
     turned = np.column_stack([np.zeros_like(rate), np.zeros_like(rate), rate])
     seat = mounting(*imu.tilt_rad)
     felt, turned = felt @ seat.T, turned @ seat.T
