@@ -6,8 +6,10 @@ it is regular at rest,
 
     sigma c dF/dt + c |w| F = s,    that is dF/dt = (F_ss - F) |w| / sigma with F_ss = s / (c |w|),
 
-each axis cut at mu N by an active set. What a fit may not know: relaxation along and across, a centre of mass that is not where
-the robot's file says, slip constants that change on part of the floor or from a moment on.
+each axis cut at mu N by an active set. Such a tyre is a spring of 1 / (sigma c) when it stands, which alone would ring for
+seconds; rubber damps it: a damper of a tenth of the critical one (a quarter of the robot on its spring) lies beside it. What a
+fit may not know: relaxation along and across, a centre of mass that is not where the robot's file says, slip constants that
+change on part of the floor or from a moment on.
 """
 
 from typing import NamedTuple
@@ -23,6 +25,7 @@ GRAVITY_MPS2 = 9.81
 COMMAND_S = 1e-3  # a row of commands holds so long
 RECORD_S = 1e-2  # sensors read at 100 Hz, or whole parts of it
 NEVER = 1e9
+STANDING_DAMPING = 0.1  # of critical, of a tyre that relaxes
 
 
 class RobotNumbers(NamedTuple):
@@ -107,6 +110,16 @@ def wheel_commands(robot: RobotNumbers, pieces: list[tuple[float, float, float, 
 
 
 @njit(cache=False)
+def _springy(give_m_per_n, mass, dt):
+    """Slip velocity for each newton that the tyre's spring and damper have not caught up with, and how far they do in a step."""
+    if give_m_per_n <= 0.0:
+        return 0.0, 1.0
+    stiffness = 1.0 / give_m_per_n
+    damping = 2.0 * STANDING_DAMPING * np.sqrt(stiffness * mass / 4.0)
+    return 1.0 / (stiffness * dt + damping), stiffness * dt / (stiffness * dt + damping)
+
+
+@njit(cache=False)
 def _drive(p, q, commands, substeps, records, start_mps, out):
     m, inertia, com_height, l, b, radius, spin_inertia, torque_limit, com_x, com_y = p
     c_long, c_lat, mu, sigma_x, sigma_y, change, from_x, from_s = q
@@ -117,14 +130,21 @@ def _drive(p, q, commands, substeps, records, start_mps, out):
     py = np.array([b - com_y, -b - com_y, b - com_y, -b - com_y])
     kx, ky, ox, oy = np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4)  # F = k (free slip - ground velocity) + o
     fx, fy, cut_x, cut_y = np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4)
-    free, give, angle, load = np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4)
+    free, give, angle, load, target = np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4)
+    spring_x, spring_y, follow_x, follow_y = np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4)
+    mean_x, mean_y, mean_turn = 0.0, 0.0, 0.0  # accelerations over the last row
     speed = np.full(4, start_mps / radius)
     x, y, yaw, wx, wy, r = com_x, com_y, 0.0, start_mps, 0.0, 0.0
     ax, ay, yaw_accel, lowest, now = 0.0, 0.0, 0.0, 1e30, 0.0
     for k in range(records + 1):
         if k > 0:
             for row in range((k - 1) * 10, k * 10):
-                for _ in range(substeps):
+                mean_x, mean_y, mean_turn = 0.0, 0.0, 0.0
+                for part in range(substeps):
+                    # Wheels go from row to row in straight lines: held rows would jerk a thousand times a second.
+                    for n in range(4):
+                        before = commands[row - 1, n] if row > 0 else commands[0, n]
+                        target[n] = before + (commands[row, n] - before) * (part + 1) / substeps
                     new_yaw = yaw + dt * r
                     cs, sn = np.cos(new_yaw), np.sin(new_yaw)
                     u0, v0 = cs * wx + sn * wy, cs * wy - sn * wx
@@ -136,10 +156,12 @@ def _drive(p, q, commands, substeps, records, start_mps, out):
                         load[n] = max(load[n], 0.0)
                         scale = 1.0 + (change if x + cs * px[n] - sn * py[n] >= from_x or now >= from_s else 0.0)
                         rim = abs(radius * speed[n])
-                        lag_x, lag_y = sigma_x * scale * c_long / dt, sigma_y * scale * c_lat / dt
+                        give_x, give_y = sigma_x * scale * c_long, sigma_y * scale * c_lat  # m/N, of the standing tyre
+                        lag_x, follow_x[n] = _springy(give_x, m, dt)
+                        lag_y, follow_y[n] = _springy(give_y, m, dt)
                         sx = 1.0 / (max(scale * c_long * rim, rest) + lag_x)
                         sy = 1.0 / (max(scale * c_lat * rim, rest) + lag_y)
-                        kx[n], ky[n], ox[n], oy[n] = sx, sy, sx * lag_x * fx[n], sy * lag_y * fy[n]
+                        kx[n], ky[n], ox[n], oy[n] = sx, sy, sx * lag_x * spring_x[n], sy * lag_y * spring_y[n]
                         cut_x[n], cut_y[n] = 0.0, 0.0
                     u, v, r_new = u0, v0, r
                     for attempt in range(6):
@@ -147,9 +169,9 @@ def _drive(p, q, commands, substeps, records, start_mps, out):
                         bu, bv, br = m / dt * u0, m / dt * v0, inertia / dt * r
                         for n in range(4):
                             # The speed loop gives the torque that it takes, or all that it has.
-                            needed = spin_inertia * (commands[row, n] - speed[n]) / dt + radius * fx[n]
+                            needed = spin_inertia * (target[n] - speed[n]) / dt + radius * fx[n]
                             if abs(needed) <= torque_limit:
-                                free[n], give[n] = commands[row, n], 0.0
+                                free[n], give[n] = target[n], 0.0
                             else:
                                 give[n] = dt / spin_inertia
                                 free[n] = speed[n] + give[n] * (torque_limit if needed > 0.0 else -torque_limit)
@@ -192,15 +214,18 @@ def _drive(p, q, commands, substeps, records, start_mps, out):
                                 fy[n] = f
                             else:
                                 fy[n] = cut_y[n]
-                            needed = spin_inertia * (commands[row, n] - speed[n]) / dt + radius * fx[n]
+                            needed = spin_inertia * (target[n] - speed[n]) / dt + radius * fx[n]
                             if held != (abs(needed) <= torque_limit) and attempt < 3:
                                 again = True
                         if not again:
                             break
                     for n in range(4):
                         speed[n] = free[n] - give[n] * radius * fx[n]
+                        spring_x[n] += follow_x[n] * (fx[n] - spring_x[n])
+                        spring_y[n] += follow_y[n] * (fy[n] - spring_y[n])
                         angle[n] += dt * speed[n]
                     ax, ay, yaw_accel = (u - u0) / dt, (v - v0) / dt, (r_new - r) / dt
+                    mean_x, mean_y, mean_turn = mean_x + ax / substeps, mean_y + ay / substeps, mean_turn + yaw_accel / substeps
                     new_x, new_y = cs * u - sn * v, sn * u + cs * v
                     x, y, yaw = x + 0.5 * dt * (wx + new_x), y + 0.5 * dt * (wy + new_y), yaw + 0.5 * dt * (r + r_new)
                     wx, wy, r = new_x, new_y, r_new
@@ -208,7 +233,7 @@ def _drive(p, q, commands, substeps, records, start_mps, out):
         cs, sn = np.cos(yaw), np.sin(yaw)
         out[k, 0], out[k, 1], out[k, 2] = x - cs * com_x + sn * com_y, y - sn * com_x - cs * com_y, yaw
         # The wheels' centre sits at (-com_x, -com_y) from the centre of mass.
-        out[k, 3], out[k, 4] = ax + yaw_accel * com_y + r * r * com_x, ay - yaw_accel * com_x + r * r * com_y
+        out[k, 3], out[k, 4] = mean_x + mean_turn * com_y + r * r * com_x, mean_y - mean_turn * com_x + r * r * com_y
         out[k, 5] = r
         grip = 0.0
         for n in range(4):
@@ -257,7 +282,8 @@ def read(motion: Motion, sensors: TruthSensors, seed: int) -> DriveLog:
     gyro = np.column_stack([np.zeros(count), np.zeros(count), motion.yaw_rate_radps]) + sensors.gyro_bias_radps
     gyro += sensors.gyro_noise_radps * draw.standard_normal((count, 3))
     step = 2.0 * np.pi / sensors.counts_per_turn
-    counted = np.floor(motion.angle_rad / step + 1e-9) * step
+    phase = draw.random(4)  # wheels start anywhere between two counts
+    counted = np.floor(motion.angle_rad / step + phase) * step
     channels = [
         Channel("imu", stamps, np.hstack([accel, gyro]), IMU_COLUMNS),
         Channel("encoders", stamps, counted, wheel_columns("angle", 4)),

@@ -43,8 +43,21 @@ def spins(rate_radps: float = 1.0, for_s: float = 5.0) -> list[dict[str, object]
     return commands
 
 
+def arcs(speed_mps: float = 0.6, rate_radps: float = 0.8, for_s: float = 5.0) -> list[dict[str, object]]:
+    """Curves both ways on which no wheel turns backward, each with a stop after it."""
+    commands: list[dict[str, object]] = []
+    for sign in (1.0, -1.0):
+        commands += [
+            {"for_s": for_s, "v_mps": speed_mps, "yaw_rate_radps": sign * rate_radps, "profile": "quintic"},
+            {"for_s": 1.5, "v_mps": 0.0, "profile": "quintic"},
+        ]
+    return commands
+
+
 #: 23 s: a rest, speed steps both ways, spins both ways.
 STEPS_AND_SPINS = [{"for_s": 1.5, "v_mps": 0.0}, *steps(), *spins()]
+
+STEPS_AND_ARCS = [{"for_s": 1.5, "v_mps": 0.0}, *steps(), *arcs()]
 
 #: 42 s: three times the steps, as noise asks for.
 MANY_STEPS = [{"for_s": 1.5, "v_mps": 0.0}, *steps(pairs=3), *spins()]
@@ -55,7 +68,7 @@ def drive(
     c_long: float = 0.005,
     ratio: float = 10.0,
     *,
-    mu: float = 10.0,
+    mu: float = 1e3,
     sensors: dict[str, dict[str, float]] = CLEAN,
     commands: list[dict[str, object]] = STEPS_AND_SPINS,
     seed: int = 0,

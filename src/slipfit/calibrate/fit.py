@@ -70,11 +70,12 @@ class DriveFit:
     inflation: float  # spread of blocks of the drive over what the supposed variances would give
     inspection: Inspection
     protocol: ProtocolResult | None
-    most_grip_used: float  # largest |F|/N
+    most_grip_used: float  # largest |F|/N that the robot's own acceleration proves
     speed_range_mps: tuple[float, float]
     yaw_rate_range_radps: tuple[float, float]
     log_s: float = 0.0  # how long the encoders ran; more than duration_s where the log was cut
     is_converged: bool = True  # whether the solver came to an end by itself
+    slid_s: float = 0.0  # how long wheels slid, where a limit was found
     odometry_m: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))  # (T, 3) path by the model: time, x, y
 
 
@@ -174,6 +175,7 @@ def _document(d: DriveFit) -> dict[str, Any]:
         "misfit": d.misfit,
         "inflation": d.inflation,
         "most_grip_used": d.most_grip_used,
+        "slid_s": d.slid_s,
         "constants": {
             n: {"value": float(v), "std": float(s)}
             for n, v, s in zip(d.names, d.values, np.sqrt(np.diag(d.covariance)), strict=True)

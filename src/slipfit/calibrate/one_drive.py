@@ -1,6 +1,7 @@
 """The joint fit of one drive: all unknowns at once, residuals made white, every column of the Jacobian from one batch."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from slipfit.calibrate.observations import Observations
 from slipfit.calibrate.replay import Replay
-from slipfit.calibrate.unknowns import CONSTANTS, Unknown, started
+from slipfit.calibrate.unknowns import Unknown, started
 from slipfit.calibrate.weights import PoseNoise, Weighing, pose_noise, reading_noise, weigh_inertial, weigh_pose
 from slipfit.library import Robot
 
@@ -27,8 +28,8 @@ SIGNALS = (
 
 MOST_EVALUATIONS = 150
 
-#: Windows with at least this share undisturbed decide between models.
-TRUSTED = 0.9
+#: Differences reach over this share of an unknown's scale: a limit has kinks, which larger ones would step over.
+REACH = 0.25
 
 #: Beyond this many standard deviations a residual counts less and less.
 ROBUST_FROM = 4.0
@@ -137,12 +138,6 @@ class Fitter:
         """All signals whitened, one after the other."""
         return np.concatenate([w.whiten(r) for w, r in zip(self.weighings, residuals, strict=True) if w is not None])
 
-    def clean_cost(self, residuals: Sequence[np.ndarray]) -> float:
-        """Sum of squares away from corners, where a replay can be trusted to the last; outliers count as five deviations."""
-        clean = np.concatenate([w.clean for w in self.weighings if w is not None])
-        white = np.minimum(self.white(residuals) ** 2, 25.0)
-        return float(white[clean > TRUSTED].sum())
-
     def reweigh(self, residuals: Sequence[np.ndarray]) -> None:
         """Noise anew from what the fit leaves: channels that fit worse than their noise says count less."""
         for k, (noise, w, r) in enumerate(zip(self.noise, self.weighings, residuals, strict=True)):
@@ -160,31 +155,41 @@ class Fitter:
                 self.noise[k] = max(noise * min(spread, 10.0), least)
         self.weighings = self._weigh()
 
-    def jacobian(self, unknowns: Sequence[Unknown], point: np.ndarray, body: np.ndarray) -> np.ndarray:
-        """Central differences; all replays in one batch, what the sensors add without any."""
+    def jacobian(self, unknowns: Sequence[Unknown], point: np.ndarray, body: np.ndarray, *, both_ways: bool = True) -> np.ndarray:
+        """Differences, central, or forward on the way where nothing has kinks; all replays in one batch."""
         names = [u.name for u in unknowns]
+        here = self.problem.residuals(names, point, body)
+        reach = np.array([REACH * u.scale for u in unknowns])
+        # Downward only where there is no way up.
+        reach = np.where(point + reach > [u.bounds()[1] for u in unknowns], -reach, reach)
+        ways = (1.0, -1.0) if both_ways else (1.0,)
         moving = [j for j, u in enumerate(unknowns) if u.acts_on == "motion"]
-        points = np.repeat(point[None], 2 * len(moving), axis=0)
-        for row, j in enumerate(moving):
-            reach = unknowns[j].scale
-            points[2 * row, j] += reach
-            points[2 * row + 1, j] = max(point[j] - reach, unknowns[j].lower)
-        moved = self.problem.bodies(unknowns, points) if moving else np.empty((0,))
+        ends = {(j, way): self._shifted(unknowns, point, j, way * reach[j]) for j in range(len(unknowns)) for way in ways}
+        runs = [key for key in ends if key[0] in moving]
+        bodies = self.problem.bodies(unknowns, np.array([ends[key] for key in runs])) if runs else np.empty(0)
+        moved = dict(zip(runs, bodies, strict=True))
         columns = []
-        for j, u in enumerate(unknowns):
-            if j in moving:
-                row = moving.index(j)
-                ends = [(points[2 * row + e], moved[2 * row + e]) for e in (0, 1)]
-            else:
-                shift = np.eye(len(point))[j] * u.scale
-                ends = [(point + shift, body), (point - shift, body)]
-            up, down = (self.problem.residuals(names, end, motion) for end, motion in ends)
-            width = ends[0][0][j] - ends[1][0][j]
-            columns.append([(b - a) / width for a, b in zip(up, down, strict=True)])
+        for j in range(len(unknowns)):
+            up = self.problem.residuals(names, ends[j, 1.0], moved.get((j, 1.0), body))
+            other = self.problem.residuals(names, ends[j, -1.0], moved.get((j, -1.0), body)) if both_ways else here
+            width = ends[j, 1.0][j] - (ends[j, -1.0][j] if both_ways else point[j])
+            columns.append([(a - b) / width for a, b in zip(up, other, strict=True)])
         stacked = [np.column_stack([column[k] for column in columns]) for k in range(len(self.weighings))]
-        return -self.white(stacked)
+        return self.white(stacked)
 
-    def solve(self, unknowns: Sequence[Unknown], *, tolerance: float = 1e-6) -> Solution:
+    @staticmethod
+    def _shifted(unknowns: Sequence[Unknown], point: np.ndarray, j: int, by: float) -> np.ndarray:
+        shifted = point.copy()
+        shifted[j] = max(point[j] + by, unknowns[j].lower)
+        return shifted
+
+    def coarse(self) -> "Fitter":
+        """The same weights over a replay in larger steps, for a first look."""
+        other = copy(self)
+        other.problem = replace(self.problem, replay=self.problem.replay.coarse())
+        return other
+
+    def solve(self, unknowns: Sequence[Unknown], *, tolerance: float = 1e-6, evaluations: int = MOST_EVALUATIONS) -> Solution:
         """One robust least-squares fit with the weights as they are."""
         names = [u.name for u in unknowns]
         prior = np.array([1.0 / u.prior_std if u.prior_std else 0.0 for u in unknowns])
@@ -204,7 +209,9 @@ class Fitter:
             return np.concatenate([np.nan_to_num(white, nan=1e6, posinf=1e6, neginf=-1e6), prior * (point - expected)])
 
         def slope(point: np.ndarray) -> np.ndarray:
-            return np.vstack([np.nan_to_num(self.jacobian(unknowns, point, body(point))), np.diag(prior)])
+            return np.vstack(
+                [np.nan_to_num(self.jacobian(unknowns, point, body(point), both_ways="mu" in names)), np.diag(prior)]
+            )
 
         # In steps of their own scales: else the solver would judge convergence by the largest number, the mass.
         scale = np.array([10.0 * u.scale for u in unknowns])
@@ -212,29 +219,37 @@ class Fitter:
         with threadpool_limits(1):  # small matrices: threads of BLAS would only wait for each other
             found = least_squares(
                 lambda z: cost(z * scale), start / scale, jac=lambda z: slope(z * scale) * scale, bounds=bounds / scale,
-                loss="soft_l1", f_scale=ROBUST_FROM, max_nfev=MOST_EVALUATIONS, xtol=10.0 * tolerance, ftol=tolerance,
+                loss="soft_l1", f_scale=ROBUST_FROM, max_nfev=evaluations, xtol=10.0 * tolerance, ftol=tolerance,
             )  # fmt: skip
-        point = found.x * scale
-        residuals = self.problem.residuals(names, point, body(point))
-        white = self.white(residuals)
+        return self.solution(unknowns, found.x * scale, cost=2.0 * float(found.cost), is_converged=bool(found.status > 0))
+
+    def solution(self, unknowns: Sequence[Unknown], point: np.ndarray, *, cost: float, is_converged: bool) -> Solution:
+        """Everything about a point, with the weights as they are."""
+        names = [u.name for u in unknowns]
+        body = self.problem.bodies(unknowns, point[None])[0]
         kept = [w for w in self.weighings if w is not None]
         which = [k for k, w in enumerate(self.weighings) if w is not None]
         return Solution(
             unknowns=tuple(unknowns),
             values=point,
-            white=white,
-            jacobian=self.jacobian(unknowns, point, body(point)),
+            white=self.white(self.problem.residuals(names, point, body)),
+            jacobian=self.jacobian(unknowns, point, body),
             white_time_s=np.concatenate([w.time_s for w in kept]),
             white_signal=np.repeat(which, [len(w.time_s) for w in kept]),
             weighings=tuple(self.weighings),
             noise=tuple(n.pose if isinstance(n, PoseNoise) else n for n in self.noise),
-            cost=2.0 * float(found.cost),
-            is_converged=bool(found.status > 0),
+            cost=cost,
+            is_converged=is_converged,
         )
+
+    def widened(self, solution: Solution, more: Sequence[Unknown]) -> Solution:
+        """The same solution, with unknowns that stay where they start: their columns tell what they might change."""
+        values = np.concatenate([solution.values, [u.start for u in more]])
+        return self.solution([*solution.unknowns, *more], values, cost=solution.cost, is_converged=solution.is_converged)
 
     def fit(self, unknowns: Sequence[Unknown], *, rounds: int = 2) -> Solution:
         """Solve, weigh anew by what is left, solve again."""
-        solution = self.solve(self._without_offsets(unknowns), tolerance=1e-5)
+        solution = self.solve(self.without_offsets(unknowns), tolerance=1e-4)
         for _ in range(rounds - 1):
             at = dict(zip(solution.names, solution.values, strict=True))
             body = self.problem.bodies(solution.unknowns, solution.values[None])[0]
@@ -242,38 +257,9 @@ class Fitter:
             solution = self.solve(started(unknowns, at))
         return solution
 
-    def _without_offsets(self, unknowns: Sequence[Unknown]) -> list[Unknown]:
+    def without_offsets(self, unknowns: Sequence[Unknown]) -> list[Unknown]:
         """Biases start where the medians of the residuals are: the solver then has no long way to go."""
         names, point = [u.name for u in unknowns], np.array([u.start for u in unknowns])
         residuals = self.problem.residuals(names, point, self.problem.bodies(unknowns, point[None])[0])
         biases = ("accel_bias_x_mps2", "accel_bias_y_mps2", "gyro_bias_radps")
         return started(unknowns, {b: float(np.median(r)) for b, r in zip(biases, residuals, strict=False) if b in names})
-
-
-def best_start(fitter: Fitter, unknowns: Sequence[Unknown], mus: Sequence[float]) -> list[tuple[float, dict[str, float]]]:
-    """The best place of a coarse grid for each mu, cheapest first: slip constants over two decades, in one batch."""
-    names = [u.name for u in unknowns]
-    base = np.array([u.start for u in unknowns])
-    grid = [(c, c * ratio, mu) for mu in mus for c in np.geomspace(4e-4, 4e-2, 6) for ratio in np.geomspace(0.7, 150.0, 6)]
-    points = np.repeat(base[None], len(grid), axis=0)
-    for j, name in enumerate(names):
-        if name in CONSTANTS:
-            points[:, j] = [place[CONSTANTS.index(name)] for place in grid]
-    problem = replace(fitter.problem, replay=fitter.problem.replay.coarse())
-    vary = {u.name: points[:, j] for j, u in enumerate(unknowns) if u.acts_on == "motion" and u.name != "start_v_mps"}
-    vary["mu"] = np.array([place[2] for place in grid])
-    bodies = problem.replay.bodies(vary, len(grid))
-    costs = np.array([_rough_cost(fitter, problem, names, point, body) for point, body in zip(points, bodies, strict=True)])
-    found = []
-    for mu in mus:
-        rows = [k for k, place in enumerate(grid) if place[2] == mu]
-        best = rows[int(np.argmin(costs[rows]))]
-        found.append((float(costs[best]), dict(zip(CONSTANTS, grid[best], strict=True))))
-    return sorted(found, key=lambda entry: entry[0])
-
-
-def _rough_cost(fitter: Fitter, problem: Problem, names: Sequence[str], point: np.ndarray, body: np.ndarray) -> float:
-    """Sum of absolute white residuals, offsets removed: biases are not found yet."""
-    residuals = [r - np.median(r) if k < 3 else r for k, r in enumerate(problem.residuals(names, point, body))]
-    white = fitter.white(residuals)
-    return float(np.minimum(np.abs(white), 30.0).sum()) if np.isfinite(white).all() else np.inf

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from slipfit.calibrate.first_look import NO_LIMIT
 from slipfit.calibrate.one_drive import FLOORS, Fitter
-from slipfit.calibrate.run import NO_LIMIT, problem_of, unknowns_of
+from slipfit.calibrate.run import problem_of, unknowns_of
 from slipfit.calibrate.spread import inverse_of
 from slipfit.calibrate.unknowns import Unknown, started
 from slipfit.calibrate.weights import PoseNoise

@@ -6,12 +6,13 @@ import numpy as np
 
 from slipfit.calibrate.fit import DriveFit, Fit
 from slipfit.calibrate.spread import BLOCK_S, quantile
-from slipfit.calibrate.unknowns import LOWEST
+from slipfit.calibrate.unknowns import HIGHEST, LOWEST, NO_RELAXATION
+from slipfit.contact.wheel_slip import RELAXATION
 from slipfit.library import Robot
 from slipfit.twin import Covariance, FittedOn, FittedParameter, Status
 
 #: A constant is told when it is this many standard deviations from zero; else only a bound is.
-TOLD_FROM = 2.5
+TOLD_FROM = 3.0
 
 #: A bound says something while the slip that it allows, at a force equal to the wheel's load, stays below this.
 LARGEST_SLIP = 3.0
@@ -21,6 +22,15 @@ WELL_TOLD = 0.3
 
 #: Residuals beyond this many times their noise are told.
 POOR_FIT = 1.5
+
+#: Beyond this the model does not describe the drive at all: nothing is told of the slip constants.
+HOPELESS_FIT = 3.0
+
+#: Nor when wheels slide for more than this share of the drive: what rolls between tells too little.
+MOST_SLIDING = 0.35
+
+#: A constant this near to the highest value that is looked for is said to be at its bound.
+AT_BOUND_FROM = 0.98
 
 #: A nuisance this many expected spreads away is told as doubtful.
 FAR = 2.5
@@ -32,15 +42,21 @@ _SLIP = ("c_long_per_n", "c_lat_per_n")
 
 
 def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, gravity_mps2: float) -> Fit:
-    """One fit of all drives."""
-    names, values, covariance, spread_between = _pooled(drives)
+    """One fit of all drives; those that a limit or a poor fit spoils are left out, where there are others."""
+    refused = [_refused(d) for d in drives]
+    usable = [d for d, reason in zip(drives, refused, strict=True) if not reason] or list(drives)
+    names, values, covariance, spread_between = _pooled(usable)
     load = robot.mass_kg.value * gravity_mps2 / len(robot.wheels.at_m.value)
     source = "log " + ", ".join((d.digest[:12] or d.name) for d in drives)
     blocks = quantile(sum(max(8, round(d.duration_s / BLOCK_S)) for d in drives))
     parameters = {n: _parameter(n, names, values, covariance, load, source, blocks) for n in _SLIP}
+    if all(refused):
+        reason = "; ".join(dict.fromkeys(refused))
+        parameters = {n: FittedParameter(status=Status.NOT_EXCITED, source=source, note=reason) for n in _SLIP}
     parameters["mu"] = _mu(names, values, covariance, drives, source, blocks)
+    parameters |= _tyres(usable, source, blocks)
     told = [n for n in names if n == "mass_kg" or parameters[n].value is not None]
-    combinations = _combinations(names, values, covariance, source, blocks)
+    combinations = {} if all(refused) else _combinations(names, values, covariance, source, blocks)
     rows = [names.index(n) for n in told]
     matrix = covariance[np.ix_(rows, rows)]
     return Fit(
@@ -63,6 +79,33 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
         posterior=_draws(told, values[rows], matrix),
         notes=_doubts(drives),
     )
+
+
+def _refused(d: DriveFit) -> str:
+    """Why a drive's slip constants are not told, or nothing."""
+    if d.misfit > HOPELESS_FIT:
+        return f"residuals are {d.misfit:.1f} times what noise explains: the model does not describe the drive"
+    if d.slid_s > MOST_SLIDING * d.duration_s:
+        return (
+            f"wheels slid during {100.0 * d.slid_s / d.duration_s:.0f} % of the drive, beyond Coulomb's limit: mu is told, slip "
+            f"constants are not; accelerate and turn more gently"
+        )
+    return ""
+
+
+def _tyres(drives: Sequence[DriveFit], source: str, width: float) -> dict[str, FittedParameter]:
+    """Relaxation of the tyres, where a drive asked for it; a length that is not clearly one is left out."""
+    told: dict[str, FittedParameter] = {}
+    for name in RELAXATION:
+        found = [n for d in drives for n in d.nuisances if n.name == name and n.value > 2.0 * NO_RELAXATION]
+        if not found:
+            continue
+        weights = np.array([1.0 / max(n.std, 1e-12) ** 2 for n in found])
+        value, std = float(weights @ [n.value for n in found] / weights.sum()), float(1.0 / np.sqrt(weights.sum()))
+        if value > TOLD_FROM * std and (name in RELAXATION[:2] or told):
+            interval = (max(0.0, value - width * std), value + width * std)
+            told[name] = FittedParameter(value=value, std=std, interval_90=interval, status=Status.CONVERGED, source=source)
+    return told
 
 
 def _pooled(drives: Sequence[DriveFit]) -> tuple[list[str], np.ndarray, np.ndarray, dict[str, float]]:
@@ -130,7 +173,8 @@ def _parameter(
             return FittedParameter(at_most=highest, status=Status.BOUND_ONLY, source=source)
         return FittedParameter(status=Status.NOT_EXCITED, source=source)
     interval = (value - width * std, value + width * std)
-    return FittedParameter(value=value, std=std, interval_90=interval, status=Status.CONVERGED, source=source)
+    status = Status.AT_BOUND if value > AT_BOUND_FROM * HIGHEST[name] else Status.CONVERGED
+    return FittedParameter(value=value, std=std, interval_90=interval, status=status, source=source)
 
 
 def _mu(
@@ -179,6 +223,8 @@ def _sentences(
         said.append(
             "only c_lat/c_long is determined by these runs; drive a straight speed step of 0.8 m/s or more to separate them"
         )
+    elif c_long.note and c_long.value is None:
+        said.append(f"c_long and c_lat are not told: {c_long.note}")
     else:
         if c_long.status is Status.NOT_EXCITED:
             said.append("c_long is not determined: no straight speed step is long or sharp enough")

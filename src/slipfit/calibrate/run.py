@@ -5,14 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
+from slipfit.calibrate.choice import solved
+from slipfit.calibrate.first_look import NO_LIMIT
 from slipfit.calibrate.fit import DriveFit, Fit, Nuisance, Trace
+from slipfit.calibrate.grip import grips, proven_grip, sliding_s
 from slipfit.calibrate.observations import Observations, observe
-from slipfit.calibrate.one_drive import Doubts, Fitter, Problem, Solution, best_start
+from slipfit.calibrate.one_drive import Doubts, Problem, Solution
 from slipfit.calibrate.pool import pooled_fit
 from slipfit.calibrate.protocol import ProtocolResult, run_protocol
 from slipfit.calibrate.replay import STEP_S, Replay, replay
 from slipfit.calibrate.spread import Spread, spread_of
-from slipfit.calibrate.unknowns import Unknown, body, constant, imu_unknowns, pose_unknowns, started
+from slipfit.calibrate.unknowns import Unknown, body, constant, imu_unknowns, pose_unknowns
 from slipfit.calibrate.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S
 from slipfit.calibrate.wheel_motion import WheelAngles, wheel_angles
 from slipfit.calibrate.wheel_speeds import angle_noise, change_of_acceleration, speed_noise, speeds_at
@@ -28,29 +31,17 @@ from slipfit.vehicles import skid_steer
 #: Laws whose constants a fit can find.
 CALIBRATED_LAWS = ("wheel_slip", "wheel_slip_cone")
 
-#: Coulomb's limit where none acts, and the limits that a first look tries.
-NO_LIMIT, TRIED_LIMITS = 10.0, (0.7, 0.4, 0.2)
-
-#: A limit is tried when a first look is cheaper with it by this factor.
-CLEARLY_LOWER = 0.97
-
-#: A limit is believed when it leaves at most this share of the sum of squares, and the replay really slides for so long (s).
-BELIEVED_BELOW, SLIDING_S = 0.8, 0.2
-
-#: A wheel slides when its slip would need this many times the limit.
-DEEP = 1.5
-
-#: Time over which the grip that was used is averaged (s).
-GRIP_S = 0.15
-
-#: Rim speed from which a wheel counts as rolling (m/s).
-ROLLING_MPS = 0.1
-
 #: Longest drive that is fitted (s); of longer ones the first so many seconds, which the fit's notes say.
 LONGEST_S = 300.0
 
 #: Seconds before and after wheels left the ground that are not used.
 LIFT_MARGIN_S = 0.2
+
+
+#: Noise of good sensors: a log that has less is simulated, and rounding is not a misfit.
+USUAL_NOISE = {
+    "accel_x_mps2": 0.02, "accel_y_mps2": 0.02, "gyro_z_radps": 1e-3, "pose_x_m": 5e-4, "pose_y_m": 5e-4, "pose_yaw_rad": 5e-4,
+}  # fmt: skip
 
 
 def calibrate(
@@ -109,7 +100,7 @@ def _fit_drive(log: DriveLog, robot: Robot, ground: Ground, counts: float | None
         problem = problem_of(corrected, robot, ground, wheels, inspection)
     except LogError as error:
         raise LogError(f"{name}: {error}") from None
-    solution = _solved(problem, robot)
+    solution = solved(problem, unknowns_of(problem, robot))
     spread = spread_of(solution)
     return _record(name, log, problem, solution, spread, inspection, _protocol(corrected, robot, counts))
 
@@ -154,107 +145,6 @@ def unknowns_of(problem: Problem, robot: Robot) -> list[Unknown]:
     return found + (pose_unknowns() if has_pose else [])
 
 
-def _solved(problem: Problem, robot: Robot) -> Solution:
-    """The fit without Coulomb's limit, or the one with it where the first fails, the second does not, and the replay slides.
-
-    A limit just above the forces that occur always fits a little better: it clips what encoder counts make of a replay. So it
-    must explain a good part of what is left, judged with the sensors' own noise.
-    """
-    fitter, unknowns = Fitter(problem), unknowns_of(problem, robot)
-    judge = Fitter(problem)
-    starts = best_start(fitter, unknowns, (NO_LIMIT, *TRIED_LIMITS))
-    free_cost, free = next(entry for entry in starts if entry[1]["mu"] == NO_LIMIT)
-    limited_cost, limited = next(entry for entry in starts if entry[1]["mu"] != NO_LIMIT)
-    solution = fitter.fit(started(unknowns, free))
-    left = _cost(judge, solution)
-    if limited_cost > CLEARLY_LOWER * free_cost:
-        mu = _limit_that_helps(judge, solution, left)
-        if mu is None:
-            return solution
-        limited = dict(zip(solution.names, solution.values, strict=True)) | {"mu": mu}
-    with_limit = Fitter(problem).fit(started([*unknowns, constant("mu", limited["mu"])], limited))
-    explains = _cost(judge, with_limit) < BELIEVED_BELOW * left
-    return with_limit if explains and _sliding_s(problem, with_limit) > SLIDING_S else solution
-
-
-def _cost(fitter: Fitter, solution: Solution) -> float:
-    """Of a solution under the weights of one fitter, so that two solutions can be compared."""
-    body = fitter.problem.bodies(solution.unknowns, solution.values[None])[0]
-    return fitter.clean_cost(fitter.problem.residuals(solution.names, solution.values, body))
-
-
-def _limit_that_helps(fitter: Fitter, solution: Solution, left: float) -> float | None:
-    """A mu that lowers the sum of squares with everything else as found: one batch."""
-    mus = np.geomspace(0.1, 1.2, 16)
-    points = np.repeat(solution.values[None], len(mus), axis=0)
-    unknowns = [*solution.unknowns, constant("mu", 1.0)]
-    bodies = fitter.problem.bodies(unknowns, np.column_stack([points, mus]))
-    costs = np.array([fitter.clean_cost(fitter.problem.residuals(solution.names, solution.values, body)) for body in bodies])
-    best = int(np.argmin(costs))
-    return float(mus[best]) if costs[best] < CLEARLY_LOWER * left else None
-
-
-def _wheel_columns(problem: Problem, solution: Solution) -> tuple[np.ndarray, ...]:
-    """Grip |F|/N, its parts along and across, and speed of the body in a replay with the solution's values."""
-    at = {u.name: v for u, v in zip(solution.unknowns, solution.values, strict=True) if u.acts_on == "motion"}
-    if "start_v_mps" in at:
-        at["start_v_mps"] += problem.replay.values["start_v_mps"]
-    records = problem.replay.whole({name: np.array([value]) for name, value in at.items()})
-    wheels = problem.replay.wheel_speeds.shape[1]
-    columns = np.split(records[:, len(skid_steer.BODY_COLUMNS) :], len(skid_steer.WHEEL_COLUMNS), axis=1)
-    by_name = dict(zip(skid_steer.WHEEL_COLUMNS, columns, strict=True))
-    load = np.maximum(by_name["load_n"], 1e-3 * robot_weight(problem) / wheels)
-    return by_name["force_x_n"] / load, by_name["force_y_n"] / load, records[:, : len(skid_steer.BODY_COLUMNS)]
-
-
-def robot_weight(problem: Problem) -> float:
-    """m g (N)."""
-    return float(problem.robot.mass_kg.value * problem.gravity_mps2)
-
-
-def _most_grip(problem: Problem, along: np.ndarray, across: np.ndarray) -> float:
-    """Largest |F|/N along or across, averaged over a while, of the middle one of the wheels, while all of them roll.
-
-    It becomes a lower bound of mu, so it must not be too large: the middle wheel, because counts of single encoders shake a
-    replay's wheels, and one axis, because that is what the law limits. A standing wheel is rigid: noise alone would load it.
-    """
-    steps = max(1, round(GRIP_S / problem.replay.step_s))
-    if len(along) <= steps + 1:
-        return 0.0
-    rims = np.abs(problem.replay.wheel_speeds) * problem.robot.wheels.radius_m.value
-    slowest = np.minimum.reduce([rims[: len(rims) - steps], rims[steps:], rims[steps // 2 : len(rims) - steps + steps // 2]])
-    sums = [np.cumsum(force[1:], axis=0) for force in (along, across)]
-    grips = [np.median(np.abs(total[steps:] - total[:-steps]) / steps, axis=1) for total in sums]
-    return float(np.where(slowest.min(axis=1) > ROLLING_MPS, np.maximum(*grips), 0.0).max())
-
-
-def _sliding_s(problem: Problem, solution: Solution) -> float:
-    """How long wheels clearly slide in the replay, summed over wheels and divided by their number.
-
-    A wheel slides where its slip, averaged over a while, would need DEEP times the limit if the law had none. A limit that
-    only clips what encoder counts make of a replay never gets there.
-    """
-    at = dict(zip(solution.names, solution.values, strict=True))
-    _, _, body_columns = _wheel_columns(problem, solution)
-    steps = max(1, round(GRIP_S / problem.replay.step_s))
-    columns = {name: body_columns[1:, k] for k, name in enumerate(skid_steer.BODY_COLUMNS)}
-    load = robot_weight(problem) / problem.replay.wheel_speeds.shape[1]
-    seconds = 0.0
-    for n, (x, y) in enumerate(problem.robot.wheels.at_m.value):
-        rim = problem.replay.wheel_speeds[:, n] * problem.robot.wheels.radius_m.value
-        along = rim - columns["vx_mps"] + columns["yaw_rate_radps"] * y
-        across = columns["vy_mps"] + columns["yaw_rate_radps"] * x
-        slip_x, slip_y, speed = (np.abs(_mean_over(column, steps)) for column in (along, across, rim))
-        rolls = np.maximum(speed, ROLLING_MPS)
-        needed = np.maximum(slip_x / (at["c_long_per_n"] * rolls), slip_y / (at["c_lat_per_n"] * rolls)) / load
-        seconds += float((needed > DEEP * at["mu"]).sum()) * problem.replay.step_s
-    return seconds / len(problem.robot.wheels.at_m.value)
-
-
-def _mean_over(column: np.ndarray, steps: int) -> np.ndarray:
-    return np.asarray(np.convolve(column, np.ones(steps) / steps, mode="valid"))
-
-
 def _protocol(log: DriveLog, robot: Robot, counts: float | None) -> ProtocolResult | None:
     """Document 000's own method on the same log, to stand beside; a log that it cannot use is no error."""
     for method in ("central", "imu"):
@@ -276,8 +166,8 @@ def _record(
 ) -> DriveFit:
     constants = [j for j, u in enumerate(solution.unknowns) if u.is_constant]
     others = [j for j, u in enumerate(solution.unknowns) if not u.is_constant]
-    along, across, body_columns = _wheel_columns(problem, solution)
-    grip = _most_grip(problem, along, across)
+    _, _, body_columns = grips(problem, solution)
+    grip = proven_grip(problem, solution, body_columns)
     at = {c: k for k, c in enumerate(skid_steer.BODY_COLUMNS)}
     speeds, rates = body_columns[:, at["vx_mps"]], body_columns[:, at["yaw_rate_radps"]]
     thin = slice(None, None, max(1, round(0.05 / problem.replay.step_s)))
@@ -298,17 +188,25 @@ def _record(
             for j, u in ((j, solution.unknowns[j]) for j in others)
         ),
         traces=_traces(problem, solution, body_columns),
-        misfit=float(np.sqrt(np.mean(solution.white**2))),
+        misfit=_misfit(problem, solution),
         inflation=float(spread.inflation[constants].max()),
         inspection=inspection,
         protocol=protocol,
         most_grip_used=grip,
+        slid_s=sliding_s(problem, solution) if "mu" in solution.names else 0.0,
         speed_range_mps=(float(speeds.min()), float(speeds.max())),
         yaw_rate_range_radps=(float(rates.min()), float(rates.max())),
         log_s=float(np.ptp(inspection.corrected[ENCODERS].stamps_ns)) / NANOSECONDS,
         is_converged=solution.is_converged,
         odometry_m=np.column_stack([problem.replay.time_s, body_columns[:, 0], body_columns[:, 1]])[thin],
     )
+
+
+def _misfit(problem: Problem, solution: Solution) -> float:
+    """Root mean square of the white residuals, as if no sensor were better than those of robots are."""
+    usual = np.array([USUAL_NOISE[signal] for signal, _ in problem.signals])
+    shares = np.minimum(1.0, np.array(solution.noise) / usual)
+    return float(np.sqrt(np.mean((solution.white * shares[solution.white_signal]) ** 2)))
 
 
 def _traces(problem: Problem, solution: Solution, body_columns: np.ndarray) -> tuple[Trace, ...]:

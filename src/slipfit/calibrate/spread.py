@@ -14,8 +14,11 @@ BLOCK_S = BLOCKS_S[0]
 #: Longer blocks are few: their variance counts only beyond this factor.
 LONGER_BLOCKS_EXCUSED = 1.5
 
-#: Share of the supposed variance that is kept however well the blocks agree.
-LEAST_SHARE = 0.5
+#: Share of the supposed variance that is kept however well the blocks agree; more where they are fewer than so many.
+LEAST_SHARE, MANY_BLOCKS = 0.5, 20
+
+#: Relative error of a limit that no residual shows: counts shake a replay's wheels, and a limit cuts that on one side only.
+CUT_BY_COUNTS = 0.002
 
 #: Two-sided 90 %.
 _TAIL = 0.95
@@ -43,7 +46,7 @@ def spread_of(solution: Solution) -> Spread:
     Reference  sandwich covariance with clusters in time [NeweyWest1987], [White1980]
     """
     white, jacobian = solution.white, solution.jacobian
-    robust = 1.0 / np.sqrt(1.0 + (white / ROBUST_FROM) ** 2)  # derivative of the soft L1 loss, as a weight
+    robust = robust_weights(white)
     prior = np.array([1.0 / u.prior_std**2 if u.prior_std else 0.0 for u in solution.unknowns])
     weighted = jacobian * robust[:, None]
     information = jacobian.T @ weighted + np.diag(prior)
@@ -60,8 +63,18 @@ def spread_of(solution: Solution) -> Spread:
         return Spread(inverse, np.ones(len(prior)), used)
     # Short blocks tell the spread best; longer ones see slower errors, but only a clear excess counts: few blocks scatter.
     slow = [ratio / LONGER_BLOCKS_EXCUSED for ratio in ratios[1:]]
-    inflation = np.sqrt(np.maximum(LEAST_SHARE, np.max([ratios[0], *slow], axis=0)))
-    return Spread(inverse * np.outer(inflation, inflation), inflation, used)
+    least = max(LEAST_SHARE, 1.0 - (1.0 - LEAST_SHARE) * used / MANY_BLOCKS)
+    inflation = np.sqrt(np.maximum(least, np.max([ratios[0], *slow], axis=0)))
+    covariance = inverse * np.outer(inflation, inflation)
+    for k, name in enumerate(solution.names):
+        if name == "mu":
+            covariance[k, k] += (CUT_BY_COUNTS * solution.values[k]) ** 2
+    return Spread(covariance, inflation, used)
+
+
+def robust_weights(white: np.ndarray) -> np.ndarray:
+    """What each residual counts for: the derivative of the soft L1 loss."""
+    return np.asarray(1.0 / np.sqrt(1.0 + (white / ROBUST_FROM) ** 2))
 
 
 def _block_scores(time_s: np.ndarray, scores: np.ndarray, length_s: float) -> np.ndarray:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from slipfit.contact.wheel_slip import RELAXATION
 from slipfit.library import Robot
 
 CONSTANTS = ("c_long_per_n", "c_lat_per_n", "mu")
@@ -12,6 +13,12 @@ CONSTANTS = ("c_long_per_n", "c_lat_per_n", "mu")
 #: Bounds of the constants; below the lowest slip constant a replay does not differ from rolling.
 LOWEST = {"c_long_per_n": 1e-6, "c_lat_per_n": 1e-6, "mu": 0.02}
 HIGHEST = {"c_long_per_n": 1.0, "c_lat_per_n": 10.0, "mu": 10.0}
+
+#: Tyres of such robots relax within centimetres; solid ones hardly (m).
+RELAXATION_STD_M, DAMPING_STD_S = 0.03, 0.01
+
+#: As good as none.
+NO_RELAXATION = 1e-5
 
 #: A nuisance stays within this many of its expected spreads.
 FARTHEST = 4.0
@@ -64,6 +71,16 @@ def body(robot: Robot) -> list[Unknown]:
         if p.std:
             found.append(Unknown(name, p.value, 0.01 * p.value, p.std, about, "motion", p.value, lower=0.05 * p.value))
     return found
+
+
+def tyres() -> list[Unknown]:
+    """How far a tyre rolls before its force follows: what is left out here would be found in the slip constants."""
+    spreads = (RELAXATION_STD_M, RELAXATION_STD_M, DAMPING_STD_S, DAMPING_STD_S)
+    about = ("relaxation length of the tyres", "the same across", "damping of a relaxing tyre", "the same across")
+    return [
+        Unknown(name, 0.1 * spread, 0.03 * spread, spread, text, "motion", lower=NO_RELAXATION)
+        for name, spread, text in zip(RELAXATION, spreads, about, strict=True)
+    ]
 
 
 def imu_unknowns(*, has_pose: bool, moves_at_start: bool) -> list[Unknown]:

@@ -24,8 +24,11 @@ CLEARLY_SMOOTHER = 3.0
 #: Third differences of white noise have this many times its standard deviation: sqrt(1 + 9 + 9 + 1).
 _OF_NOISE = np.sqrt(20.0)
 
-#: What smoothing leaves of the encoder's noise.
-_LEFT_BY_SMOOTHING = 0.3
+#: Angles are smoothed until they leave the samples by this share of the encoder's noise: all of it would flatten curves.
+SMOOTHED_TO = 0.8
+
+#: What smoothing leaves of the encoder's noise in single samples; and in means over a fifth of a second, which it hardly touches.
+_LEFT_BY_SMOOTHING, _LEFT_IN_MEANS = 0.3, 0.6
 
 #: Times a change of acceleration is averaged over, to either side (s).
 CORNER_S = 0.04
@@ -92,7 +95,7 @@ def _smoothed(y: np.ndarray, noise: float, passes: int = 3) -> np.ndarray:
         for _ in range(18):
             middle = 0.5 * (low + high)
             curve = _whittaker(y, 10.0**middle * shape)
-            low, high = (low, middle) if float(np.mean((curve - y) ** 2)) > noise**2 else (middle, high)
+            low, high = (low, middle) if float(np.mean((curve - y) ** 2)) > (SMOOTHED_TO * noise) ** 2 else (middle, high)
         rough = np.abs(np.diff(curve, n=3))
         nearby = reduce(np.maximum, (np.roll(rough, k) for k in range(-2, 3)))
         typical = float(np.median(nearby))
@@ -157,10 +160,12 @@ def change_of_acceleration(speed: np.ndarray, step_s: float, at_s: np.ndarray, n
 
 
 def angle_noise(wheels: WheelAngles) -> float:
-    """Standard deviation of what the encoder's counts leave in smoothed angles (rad)."""
-    return _LEFT_BY_SMOOTHING * wheels.noise_rad if _is_coarse(wheels) else 0.0
+    """Standard deviation of what the encoder's counts leave in means of smoothed angles, white again (rad)."""
+    return _LEFT_IN_MEANS * wheels.noise_rad if _is_coarse(wheels) else 0.0
 
 
 def speed_noise(wheels: WheelAngles) -> float:
-    """The same of speeds (rad/s), by the encoder's rate."""
-    return angle_noise(wheels) * NANOSECONDS / float(np.median(np.diff(wheels.stamps_ns)))
+    """Standard deviation of smoothed speeds (rad/s), by the encoder's rate."""
+    if not _is_coarse(wheels):
+        return 0.0
+    return _LEFT_BY_SMOOTHING * wheels.noise_rad * NANOSECONDS / float(np.median(np.diff(wheels.stamps_ns)))

@@ -5,16 +5,28 @@
 Written as a compliance it is regular at rest: a wheel that does not turn does not slip, however long it is pushed. The
 plugin's constants carry over as c = slip_compliance / wheel_normal_force.
 
-Symbols    s slip velocity (m/s) · w rim speed (m/s) · c slip constants (1/N) · mu, N Coulomb's limit
-Reference  [Trimble2022] section 1; brush model [Pacejka2012] ch. 3
+A tyre that relaxes answers a change of slip only after it has rolled a relaxation length sigma; again as a compliance,
+
+    s = c (|w| F + sigma dF/dt),    that is dF/dt = (|w| / sigma) (s / (c |w|) - F)
+
+and a standing wheel is a spring of 1 / (c sigma). A damper beside that spring, which catches up within tau, keeps a standing
+robot from ringing: F = P + tau dP/dt with the spring's force P, s = c (|w| F + sigma dP/dt). Without lengths (sigma = 0) the
+contact has no memory.
+
+Symbols    s slip velocity (m/s) · w rim speed (m/s) · c slip constants (1/N) · mu, N Coulomb's limit · sigma relaxation
+           lengths along and across (m) · tau time within which the standing tyre's damper gives way (s)
+Reference  [Trimble2022] section 1; brush model [Pacejka2012] ch. 3; relaxation length [Pacejka2012] ch. 7
 Valid for  tyres on hard ground at small slip; no load dependence
 """
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from slipfit.contact.law import LawInfo, LawParameter
 from slipfit.contact.limits import Cone, Pyramid, compliant, within
-from slipfit.contact.touch import along_and_across, coupled, strongest, traction
+from slipfit.contact.touch import Traction, along_and_across, coupled, memory_size, remember, slot, strongest, traction
+from slipfit.kernels import alike, part, where
 
 #: Compliance of a wheel at rest (m/s/N). Zero would be legal, but a secant is its inverse: with this one a robot of 8.5 N
 #: side force per wheel creeps at 8.5e-9 m/s, and the equations stay well conditioned.
@@ -40,6 +52,61 @@ def _(law):
 
 
 @strongest.of(WheelSlip)
+def _(law, force_x, force_y, load):
+    return within(law.limit, force_x, force_y, load)
+
+
+class RelaxingSlip(NamedTuple):
+    """The same with relaxation lengths; it remembers the forces of both springs of every contact."""
+
+    c_long: float
+    c_lat: float
+    relaxation_long: float  # m
+    relaxation_lat: float
+    damping_long: float  # s
+    damping_lat: float
+    limit: Any
+
+
+@part
+def _lagging(c, speed, length, damping, spring, dt):
+    """Start and secant of one axis: c |w| F' + c sigma (P' - P) / dt = s' with F' = P' + tau (P' - P) / dt, solved for F'."""
+    lag = c * length / (dt + damping)
+    secant = 1.0 / (max(c * speed, COMPLIANCE_AT_REST) + lag)
+    return lag * spring * secant, secant
+
+
+@memory_size.of(RelaxingSlip)
+def _(law):
+    return 2
+
+
+@traction.of(RelaxingSlip)
+def _(law, touch, memory, contact, dt):
+    speed = abs(touch.rim)
+    before_x, before_y = memory.contacts[slot(memory, law, contact, 0)], memory.contacts[slot(memory, law, contact, 1)]
+    start_x, xx = _lagging(law.c_long, speed, law.relaxation_long, law.damping_long, before_x, dt)
+    start_y, yy = _lagging(law.c_lat, speed, law.relaxation_lat, law.damping_lat, before_y, dt)
+    fx, fy = start_x + xx * touch.slip_x, start_y + yy * touch.slip_y
+    most_x, most_y = within(law.limit, fx, fy, touch.load)
+    # A contact beyond its limit slides: the limit itself, however fast.
+    none = alike(0.0, xx)
+    start_x, xx = where(most_x == fx, start_x, most_x), where(most_x == fx, xx, none)
+    start_y, yy = where(most_y == fy, start_y, most_y), where(most_y == fy, yy, none)
+    return Traction(start_x, start_y, xx, none, yy)
+
+
+@remember.of(RelaxingSlip)
+def _(law, touch, memory, contact, dt):
+    x, y, speed = slot(memory, law, contact, 0), slot(memory, law, contact, 1), abs(touch.rim)
+    start_x, xx = _lagging(law.c_long, speed, law.relaxation_long, law.damping_long, memory.contacts[x], dt)
+    start_y, yy = _lagging(law.c_lat, speed, law.relaxation_lat, law.damping_lat, memory.contacts[y], dt)
+    fx, fy = within(law.limit, start_x + xx * touch.slip_x, start_y + yy * touch.slip_y, touch.load)
+    memory.contacts[x] = memory.contacts[x] + dt / (dt + law.damping_long) * (fx - memory.contacts[x])
+    memory.contacts[y] = memory.contacts[y] + dt / (dt + law.damping_lat) * (fy - memory.contacts[y])
+
+
+@strongest.of(RelaxingSlip)
 def _(law, force_x, force_y, load):
     return within(law.limit, force_x, force_y, load)
 
@@ -81,13 +148,26 @@ def spin_forces(commanded_radps, yaw_rate_radps, c_long, c_lat, half_track_m, ha
 
 
 def _build(limit_class):
-    return lambda values: WheelSlip(values["c_long_per_n"], values["c_lat_per_n"], limit_class(values["mu"], values["mu"]))
+    def build(values):
+        c_long, c_lat, limit = values["c_long_per_n"], values["c_lat_per_n"], limit_class(values["mu"], values["mu"])
+        if any(np.any(np.asarray(values[name]) > 0.0) for name in RELAXATION[:2]):
+            return RelaxingSlip(c_long, c_lat, *(values[name] for name in RELAXATION), limit)
+        return WheelSlip(c_long, c_lat, limit)
+
+    return build
+
+
+RELAXATION = ("relaxation_long_m", "relaxation_lat_m", "relaxation_damping_long_s", "relaxation_damping_lat_s")
 
 
 _PARAMETERS = (
     LawParameter("c_long_per_n", "slip along the wheel for each newton of force", 0.0, 1.0, alias="c_long"),
     LawParameter("c_lat_per_n", "slip across the wheel for each newton of force", 0.0, 10.0, alias="c_lat"),
     LawParameter("mu", "friction coefficient that limits the force", default=10.0),
+    LawParameter("relaxation_long_m", "way after which the force along the wheel follows its slip", 0.0, 1.0, default=0.0),
+    LawParameter("relaxation_lat_m", "way after which the force across the wheel follows its slip", 0.0, 1.0, default=0.0),
+    LawParameter("relaxation_damping_long_s", "time within which a relaxing tyre's damper gives way", 0.0, 1.0, default=0.0),
+    LawParameter("relaxation_damping_lat_s", "the same across the wheel", 0.0, 1.0, default=0.0),
 )
 
 INFO = LawInfo(
