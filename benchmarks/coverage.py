@@ -1,18 +1,24 @@
-"""How often 90 % intervals hold the truth: `python benchmarks/coverage.py [drives]`, some seconds for each drive.
+"""How often 90 % intervals hold the truth: `python benchmarks/coverage.py [drives [study]]`, some seconds for each drive.
 
-A minute as `slipfit plan` makes it, IMU and encoders only, with quiet and with noisy sensors, and with truths that the fit does
-not contain. Not timed: the figures are shares, means and spreads.
+A minute as `slipfit plan` makes it, IMU and encoders only, with quiet and with noisy sensors, on floors that let wheels slide,
+and with truths that the fit does not contain. Mass, inertia and centre of mass of every robot are drawn from their spreads.
+Not timed: the figures are shares, means and spreads.
 """
 
 import sys
+from functools import partial
+from multiprocessing import Pool
 from pathlib import Path
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from other_truths import Truth
-from recovery.many_drives import TRUTH, minute_plan, others_drives, our_drives, study
+from recovery.many_drives import TRUTH, Row, minute_plan, others_drive, our_drive, row, studies
 from slipfit.library import find_robot
 
+#: What the fit does not contain, and the mean of what it then should say over the truth on the first floor.
 OTHERS = {
     "centre of mass 2 cm ahead": (Truth(com_shift_x_m=0.02), 1.0),
     "floor that changes by 10 %": (Truth(floor_change=0.1, other_floor_from_s=28.0), 1.05),
@@ -20,18 +26,45 @@ OTHERS = {
 }
 
 
+def ours(noise: float, bias: float, seed: int) -> Row:
+    return row(our_drive(minute_plan(noise, bias), seed), find_robot("p3at"), TRUTH)
+
+
+def sliding(seed: int) -> Row:
+    """mu anywhere from .15 to .32: all of these floors let the planned drive's wheels slide."""
+    mu = float(np.random.default_rng([seed, 5]).uniform(0.15, 0.32))
+    return row(our_drive(minute_plan(0.05, 0.02), seed, mu=mu), find_robot("p3at"), TRUTH | {"mu": mu})
+
+
+def others(label: str, seed: int) -> Row:
+    truth, scale = OTHERS[label]
+    known = {name: scale * value for name, value in TRUTH.items()}
+    return row(others_drive(minute_plan(0.05, 0.02), truth, 0.05, 0.02, seed), find_robot("p3at"), known)
+
+
+STUDIES = {
+    "noise .05 m/s², bias .02": partial(ours, 0.05, 0.02),
+    "noise .2 m/s², bias .05": partial(ours, 0.2, 0.05),
+    "wheels that slide, noise .05": sliding,
+    **{label: partial(others, label) for label in OTHERS},
+}
+
+
+def bound(noise: float, bias: float) -> str:
+    """Cramér–Rao bound of the planned minute with all that a fit does not know, the mass's spread included."""
+    promises = minute_plan(noise, bias).promises
+    return ", ".join(f"{name} {promise.std / promise.guess:.4f}" for name, promise in promises.items())
+
+
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    robot = find_robot("p3at")
     for noise, bias in ((0.05, 0.02), (0.2, 0.05)):
-        plan = minute_plan(noise, bias)
-        for name, found in study(our_drives(plan, count), robot, TRUTH).items():
-            print(f"noise {noise} m/s², bias {bias}: {name}, {found}", flush=True)
-    plan = minute_plan(0.05, 0.02)
-    for label, (truth, scale) in OTHERS.items():
-        known = {name: scale * value for name, value in TRUTH.items()}
-        for name, found in study(others_drives(plan, truth, 0.05, 0.02, count), robot, known).items():
-            print(f"{label}: {name}, {found}", flush=True)
+        print(f"bound with noise {noise} m/s², bias {bias}: {bound(noise, bias)}", flush=True)
+    count, wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 200, " ".join(sys.argv[2:])
+    with Pool() as pool:
+        for label, one in STUDIES.items():
+            if wanted in label:
+                for name, found in studies(pool.imap(one, range(count), chunksize=1)).items():
+                    print(f"{label}: {name}, {found}", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ The robot's mass, yaw inertia and centre of mass are only known to their spreads
 so every drive of a study is one of another robot, drawn from those spreads.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -38,25 +39,42 @@ class Study:
         return float(self.is_covered.mean())
 
     def __str__(self) -> str:
+        told = self.error[np.isfinite(self.error)]
         return (
-            f"{len(self.error)} drives: mean {self.error.mean():+.4f}, scatter {self.error.std(ddof=1):.4f}, "
-            f"stated {self.std.mean():.4f}, 90 % intervals cover {self.coverage:.3f}"
+            f"{len(self.error)} drives, told in {len(told)}: mean {told.mean():+.4f}, scatter {told.std(ddof=1):.4f}, "
+            f"stated {np.nanmean(self.std):.4f}, 90 % intervals cover {self.coverage:.3f}"
         )
+
+
+#: What one fit says of each constant: relative error, stated relative spread, whether the interval holds the truth.
+Row = dict[str, tuple[float, float, bool]]
+
+
+def row(log: DriveLog, robot: Robot, truth: dict[str, float]) -> Row:
+    """Fit one log."""
+    fit, found = calibrate(log, robot=robot), {}
+    for name, known in truth.items():
+        p = fit[name]
+        if p.value is None:
+            found[name] = (np.nan, np.nan, False)
+        else:
+            low, high = p.interval_90
+            found[name] = (p.value / known - 1.0, p.std / known, low <= known <= high)
+    return found
+
+
+def studies(rows: Iterable[Row]) -> dict[str, Study]:
+    """Columns of many rows, constant by constant; a constant that was not told counts as not covered."""
+    rows = list(rows)
+    return {name: Study(*(np.array(column) for column in zip(*(r[name] for r in rows), strict=True))) for name in rows[0]}
 
 
 def study(logs: Iterable[DriveLog], robot: Robot, truth: dict[str, float]) -> dict[str, Study]:
     """Fit every log."""
-    rows: dict[str, list[tuple[float, float, bool]]] = {name: [] for name in truth}
-    for log in logs:
-        fit = calibrate(log, robot=robot)
-        for name, known in truth.items():
-            p = fit[name]
-            assert p.value is not None, f"{name} was not told: {p.status}"
-            low, high = p.interval_90
-            rows[name].append((p.value / known - 1.0, p.std / known, low <= known <= high))
-    return {name: Study(*(np.array(column) for column in zip(*found, strict=True))) for name, found in rows.items()}
+    return studies(row(log, robot, truth) for log in logs)
 
 
+@cache
 def minute_plan(noise: float, bias: float) -> Plan:
     """About a minute as `slipfit plan` makes it: IMU and encoders only."""
     sensors = usual_sensors(imu_noise_mps2=noise, imu_bias_mps2=bias, counts_per_turn=4096)
@@ -76,18 +94,16 @@ def one_of_many(seed: int, *, com: bool = True) -> Robot:
     )
 
 
-def our_drives(drive: Plan, count: int) -> Iterator[DriveLog]:
-    """Simulated by slipfit."""
-    for seed in range(count):
-        yield simulate(one_of_many(seed), drive.to_scenario(seed=seed), ground=wheel_slip(**SHORT)).readings
-
-
 SHORT = {"c_long": TRUTH["c_long_per_n"], "c_lat": TRUTH["c_lat_per_n"]}
 
 
-def others_drives(drive: Plan, truth: Truth, noise: float, bias: float, count: int) -> Iterator[DriveLog]:
+def our_drive(drive: Plan, seed: int, **ground: float) -> DriveLog:
+    """Simulated by slipfit; by default on a ground that never lets go."""
+    return simulate(one_of_many(seed), drive.to_scenario(seed=seed), ground=wheel_slip(**SHORT, **ground)).readings
+
+
+def others_drive(drive: Plan, truth: Truth, noise: float, bias: float, seed: int) -> DriveLog:
     """Simulated by other equations, with what the fit does not contain."""
     commands = command_table(find_robot("p3at"), drive.to_scenario())
     sensors = TruthSensors(noise, bias, bias, 0.002)
-    for seed in range(count):
-        yield other_drive(RobotNumbers.of(one_of_many(seed, com=False)), commands, truth, sensors, seed)
+    return other_drive(RobotNumbers.of(one_of_many(seed, com=False)), commands, truth, sensors, seed)

@@ -38,17 +38,16 @@ def solved(problem: Problem, unknowns: Sequence[Unknown]) -> Solution:
     """
     judge = Fitter(problem)
     ranked = starts(judge, unknowns)
-    found = _fitted(judge, unknowns, next(start for start in ranked if not start.is_limited))
+    found = _fitted(judge, unknowns, ranked[0])
     if found.left > EXPLAINED or _used_grip(problem, found) > PLAUSIBLE_GRIP or _a_limit_helps(judge, found):
-        sliding = _fitted(judge, unknowns, best_limited(judge, unknowns, ranked))
+        sliding = _fitted(judge, unknowns, best_limited(judge, unknowns))
         if sliding.left < BELIEVED_BELOW * found.left and sliding_s(problem, sliding.solution) > SLIDING_S:
             found = sliding
     if found.left > EXPLAINED:
         found = min(found, _fitted(judge, unknowns, best_free(judge, unknowns, ranked)), key=lambda f: f.left)
     if found.left > EXPLAINED and problem.observations.imu is not None and problem.observations.pose is not None:
         found = min(found, _fitted(judge, unknowns, _by_imu_alone(problem, unknowns)), key=lambda f: f.left)
-    solution = found.solution
-    return solution if RELAXATION[0] in solution.names else found.fitter.widened(solution, NOT_RELAXING)
+    return found.solution
 
 
 def _by_imu_alone(problem: Problem, unknowns: Sequence[Unknown]) -> Start:
@@ -56,14 +55,13 @@ def _by_imu_alone(problem: Problem, unknowns: Sequence[Unknown]) -> Start:
     alone = replace(problem, observations=replace(problem.observations, pose=None))
     sought = [u for u in unknowns if u.name not in POSE_ONLY]
     fitter = Fitter(alone)
-    solution = fitter.fit(started(sought, starts(fitter, sought, (NO_LIMIT,))[0].at))
+    solution = fitter.fit(started(sought, starts(fitter, sought)[0].at))
     return Start(solution.cost, {"mu": NO_LIMIT} | dict(zip(solution.names, map(float, solution.values), strict=True)))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Fitted:
-    solution: Solution
-    fitter: Fitter
+    solution: Solution  # with the tyres' unknowns, fitted or as columns of the Jacobian only
     left: float  # mean square of white residuals under the sensors' own noise, the same for all that are compared
 
 
@@ -71,14 +69,14 @@ def _fitted(judge: Fitter, unknowns: Sequence[Unknown], start: Start) -> _Fitted
     fitter = Fitter(judge.problem)
     sought = [*unknowns, constant("mu", start.at["mu"])] if start.is_limited else unknowns
     solution = _with_tyres(fitter, fitter.fit(started(sought, start.at)))
-    return _Fitted(solution, fitter, _left(judge, solution.unknowns, solution.values[None])[0])
+    return _Fitted(solution, _left(judge, solution.unknowns, solution.values[None])[0])
 
 
 def _with_tyres(fitter: Fitter, solution: Solution) -> Solution:
-    """The solution with tyres that relax, where a step towards them promises to explain something."""
+    """The solution with tyres that relax, where a step towards them promises to explain something; else their columns only."""
     wide = fitter.widened(solution, NOT_RELAXING)
     if _promised_by_lengths(wide) < TYRES_TELL * float(np.mean(wide.white**2)):
-        return solution
+        return wide
     at = dict(zip(solution.names, solution.values, strict=True))
     return fitter.fit(started([*solution.unknowns, *tyres()], at))
 

@@ -33,7 +33,7 @@ class Start:
         return self.at["mu"] != NO_LIMIT
 
 
-def starts(fitter: Fitter, unknowns: Sequence[Unknown], mus: Sequence[float] = (NO_LIMIT, *TRIED_LIMITS)) -> list[Start]:
+def starts(fitter: Fitter, unknowns: Sequence[Unknown], mus: Sequence[float] = (NO_LIMIT,)) -> list[Start]:
     """All places of a coarse grid, cheapest first: slip constants over two decades, in one batch."""
     names = [u.name for u in unknowns]
     grid = [(c, c * ratio, mu) for mu in mus for c in TRIED_C_LONG for ratio in TRIED_RATIOS]
@@ -64,11 +64,12 @@ def short_fits(fitter: Fitter, unknowns: Sequence[Unknown], tried: Sequence[Star
 
 def best_free(fitter: Fitter, unknowns: Sequence[Unknown], ranked: Sequence[Start]) -> Start:
     """The best start without a limit."""
-    return short_fits(fitter, unknowns, apart([start for start in ranked if not start.is_limited], FREE_STARTS))
+    return short_fits(fitter, unknowns, apart(ranked, FREE_STARTS))
 
 
-def best_limited(fitter: Fitter, unknowns: Sequence[Unknown], ranked: Sequence[Start]) -> Start:
+def best_limited(fitter: Fitter, unknowns: Sequence[Unknown]) -> Start:
     """The best start with a limit: first the limit, from the best place of each; then the slip constants under it."""
+    ranked = starts(fitter, unknowns, TRIED_LIMITS)
     per_limit = [next(start for start in ranked if start.at["mu"] == mu) for mu in TRIED_LIMITS]
     first = short_fits(fitter, unknowns, per_limit)
     moved = [replace(u, start=first.at.get(u.name, u.start)) for u in unknowns]

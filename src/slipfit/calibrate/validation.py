@@ -190,17 +190,16 @@ class Validation:
 
 
 def _horizon_rows(horizons: Sequence[Horizon]) -> Iterator[str]:
-    yield f"  {'after':<8}{'windows':>8}  {'model':<19}{'place, median':>22}{'90 %':>10}{'heading, median':>25}{'90 %':>9}"
+    yield f"  {'after':<8}{'windows':>8}  {'model':<19}{'place, median':>22}{'90 %':>10}{'heading, median':>18}{'90 %':>9}"
     for h in horizons:
         for k, model in enumerate(MODELS):
             q = h.errors[model].quantiles()
-            place, share, heading, per_m = q["translation_m"], q["translation_percent"], q["heading_deg"], q["heading_deg_per_m"]
+            place, share, heading = q["translation_m"], q["translation_percent"], q["heading_deg"]
             lead = f"  {h!s:<8}{h.windows:>8}" if k == 0 else " " * 18
             of_way = f" ({share[0]:.2g} %)" if np.isfinite(share[0]) else ""
-            per = f" ({per_m[0]:.2g}°/m)" if np.isfinite(per_m[0]) else ""
             yield (
                 f"{lead}  {ABOUT[model]:<19}{f'{place[0]:.4f} m{of_way}':>22}{f'{place[1]:.4f}':>10}"
-                f"{f'{heading[0]:.2f}°{per}':>25}{f'{heading[1]:.2f}':>9}"
+                f"{f'{heading[0]:.2f}°':>18}{f'{heading[1]:.2f}':>9}"
             )
 
 

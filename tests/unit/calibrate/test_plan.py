@@ -11,7 +11,7 @@ from slipfit.calibrate.one_drive import Fitter
 from slipfit.calibrate.plan import Floor, plan, usual_sensors
 from slipfit.calibrate.plan_information import SLIP, information_of, noise_of
 from slipfit.calibrate.plan_manoeuvres import candidates, footprint_m, hardest_acceleration_mps2, objection, swept_m
-from slipfit.calibrate.run import problem_of, unknowns_of
+from slipfit.calibrate.run import calibrate, problem_of, unknowns_of
 from slipfit.calibrate.unknowns import started
 from slipfit.calibrate.wheel_motion import wheel_angles
 from slipfit.errors import ParameterError
@@ -96,6 +96,20 @@ def test_answers_scatter_as_promised(name, request):
     assert np.all(scatter > 0.8 - 0.37)
     assert np.all(scatter < 1.2 + 0.37)
     assert np.all(offset < 1.5)  # an interval of 90 % would still hold the truth
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["p3at", "husky"])
+def test_a_planned_drive_reaches_the_promised_precision(name, request):
+    """Eight whole calibrations: what they state is within 20 % of the promise, and as near to the truth as they state."""
+    drive = request.getfixturevalue(name)
+    fits = [calibrate(driven(drive, seed), robot=drive.robot) for seed in range(8)]
+    for constant in SLIP:
+        promise = drive.promises[constant]
+        stated = np.array([fit[constant].std for fit in fits])
+        errors = np.array([fit[constant].value - promise.guess for fit in fits])
+        assert stated.mean() == pytest.approx(promise.std, rel=0.2)
+        assert np.sqrt(np.mean(errors**2)) < 1.2 * promise.std
 
 
 def test_no_repetition_beats_the_mass(p3at):
