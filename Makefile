@@ -11,7 +11,7 @@ help:
 	@echo "make demo          plan, drive, calibrate, validate a simulated robot; twin, report, pictures in demo/"
 	@echo "make test          the tests (a few minutes)"
 	@echo "make test-slow     long statistics and fuzzing"
-	@echo "make test-engines  tests that need physics engines"
+	@echo "make test-engines  tests in ODE, MuJoCo, gz-physics; installs what apt has where it may"
 	@echo "make test-browser  reports in a headless browser (needs Chromium)"
 	@echo "make lint          format, rules and types"
 	@echo "make bench         speeds, as ratios (needs g++)"
@@ -37,6 +37,10 @@ $(VENV)/.bench: $(VENV)/.dev
 	@$(PIP) install -e '.[bench]'
 	@touch $@
 
+$(VENV)/.engines: $(VENV)/.dev
+	@$(PIP) install -e '.[engines]'
+	@touch $@
+
 demo: $(VENV)/.run
 	@$(BIN)/slipfit demo --out demo --force
 
@@ -47,7 +51,8 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	@$(PYTEST) -m "slow and not engine"
 
-test-engines: $(VENV)/.bench
+test-engines: $(VENV)/.engines
+	@sh tools/install_engines.sh
 	@$(PYTEST) -m engine
 
 test-browser: $(VENV)/.dev
@@ -65,6 +70,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.bench
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/read_log.py
+	@$(BIN)/python benchmarks/calibrate_time.py
 
 schemas: $(VENV)/.run
 	@for kind in robot ground scenario columns twin; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done

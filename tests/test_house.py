@@ -23,6 +23,7 @@ LAYERS = [
     {"simulate"},
     {"calibrate", "estimate", "study"},
     {"export", "engines", "drive", "report"},
+    {"verify"},
     {"cli"},
 ]
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}

@@ -43,6 +43,7 @@ _HOMES = {
     "plan": "slipfit.calibrate.plan",
     "Validation": "slipfit.calibrate.validation",
     "validate": "slipfit.calibrate.validation",
+    "export": "slipfit.export",
 }
 
 __all__ = [*_HOMES, "__version__"]
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from slipfit.calibrate.validation import validate as validate
     from slipfit.contact import LAWS as LAWS
     from slipfit.errors import SlipfitError as SlipfitError
+    from slipfit.export import export as export
     from slipfit.library import Ground as Ground
     from slipfit.library import Parameter as Parameter
     from slipfit.library import Robot as Robot

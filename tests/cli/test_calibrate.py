@@ -1,6 +1,7 @@
 """slipfit calibrate, as a user runs it: a bag in, a twin and a report out; and what it says of logs that it cannot use."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from recovery.drives import GOOD, STEPS_AND_SPINS, drive, steps
+from slipfit.calibrate import posterior
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import IMU_COLUMNS, ODOMETRY_COLUMNS, wheel_columns
 from slipfit.twin import Twin
@@ -199,3 +201,28 @@ def test_bad_questions_are_refused(refused, readings, tmp_path):
     assert "p3at" in refused("calibrate", "run.mcap", "--robot", "p3att", "-o", "x.twin.yaml")
     assert ".yaml" in refused("calibrate", "run.mcap", "--robot", "p3at", "-o", "x.sdf")
     assert "wheel_slip" in refused("calibrate", "run.mcap", *OUT, "--law", "magic")
+
+
+# --- intervals from draws ---------------------------------------------------------------------------------------------
+
+
+def test_posterior_by_emcee(slipfit, readings, tmp_path, monkeypatch):
+    """A chain cut after eight steps: the option arrives, and that so few draws are too few is said."""
+    monkeypatch.setattr(posterior, "MOST_STEPS", 8)
+    readings.save(tmp_path / "run.mcap")
+    result = slipfit("calibrate", "run.mcap", *OUT, "--posterior", "emcee", "--json")
+    assert result.code == 0, result.err
+    document = json.loads(result.out)
+    assert document["drives"][0]["posterior"]["steps"] == 8
+    assert any("chain is too short" in note for note in document["provenance"]["notes"])
+    c_long = document["parameters"]["c_long_per_n"]
+    assert c_long["std"] == document["drives"][0]["posterior"]["unknowns"]["c_long_per_n"]["std"]
+    assert "<!doctype html" in (tmp_path / "x.report.html").read_text(encoding="utf-8").lower()[:100]
+
+
+def test_posteriors_that_cannot_be_had_are_refused(refused, readings, tmp_path, monkeypatch):
+    readings.save(tmp_path / "run.mcap")
+    assert "takes one log" in refused("calibrate", "run.mcap", "run.mcap", *OUT, "--posterior", "emcee")
+    assert "known are emcee, gauss" in refused("calibrate", "run.mcap", *OUT, "--posterior", "nuts")
+    monkeypatch.setitem(sys.modules, "emcee", None)
+    assert "pip install 'slipfit[posterior]'" in refused("calibrate", "run.mcap", *OUT, "--posterior", "emcee")

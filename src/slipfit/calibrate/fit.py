@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from slipfit.calibrate.posterior import Posterior
 from slipfit.calibrate.protocol import ProtocolResult
 from slipfit.library import Robot
 from slipfit.logs.inspection import Inspection
@@ -77,6 +78,7 @@ class DriveFit:
     is_converged: bool = True  # whether the solver came to an end by itself
     slid_s: float = 0.0  # how long wheels slid, where a limit was found
     odometry_m: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))  # (T, 3) path by the model: time, x, y
+    posterior: Posterior | None = None  # draws, where they were asked for
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -183,4 +185,5 @@ def _document(d: DriveFit) -> dict[str, Any]:
         "nuisances": {n.name: {"value": n.value, "std": n.std, "about": n.about} for n in d.nuisances},
         "findings": d.inspection.to_document().get("findings", []),
         "protocol": d.protocol.to_document() if d.protocol else None,
+        "posterior": d.posterior.to_document() if d.posterior else None,
     }

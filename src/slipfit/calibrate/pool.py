@@ -1,6 +1,7 @@
 """From one or several drives to one answer: pooled values, statuses, combinations, and sentences about what is not known."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,8 +36,14 @@ AT_BOUND_FROM = 0.98
 #: A nuisance this many expected spreads away is told as doubtful.
 FAR = 2.5
 
-#: One-sided 95 %.
-_ONE_SIDED = 1.645
+#: One-sided 95 %, in standard deviations.
+_TAIL, _ONE_SIDED = 0.95, 1.645
+
+#: Powers of the combinations that are told.
+COMBINATIONS = {
+    "c_lat/c_long": {"c_lat_per_n": 1.0, "c_long_per_n": -1.0},
+    "mass*c_long": {"mass_kg": 1.0, "c_long_per_n": 1.0},
+}
 
 _SLIP = ("c_long_per_n", "c_lat_per_n")
 
@@ -48,7 +55,7 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
     names, values, covariance, spread_between = _pooled(usable)
     load = robot.mass_kg.value * gravity_mps2 / len(robot.wheels.at_m.value)
     source = "log " + ", ".join((d.digest[:12] or d.name) for d in drives)
-    blocks = quantile(sum(max(8, round(d.duration_s / BLOCK_S)) for d in drives))
+    blocks = _interval_width(drives)
     parameters = {n: _parameter(n, names, values, covariance, load, source, blocks) for n in _SLIP}
     if all(refused):
         reason = "; ".join(dict.fromkeys(refused))
@@ -79,6 +86,51 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
         posterior=_draws(told, values[rows], matrix),
         notes=_doubts(drives),
     )
+
+
+def _interval_width(drives: Sequence[DriveFit]) -> float:
+    """Standard deviations to either side that hold 90 %."""
+    return quantile(sum(max(8, round(d.duration_s / BLOCK_S)) for d in drives))
+
+
+def told_by_draws(fit: Fit) -> Fit:
+    """The fit of one drive with spreads, intervals and bounds from its draws; values and statuses stay the fit's.
+
+    Quantiles are moved away from the value by Student's share: that blocks are few is no part of the draws.
+    """
+    posterior = fit.drives[0].posterior
+    assert posterior is not None
+    widened = _interval_width(fit.drives) / _ONE_SIDED
+    draws = dict(posterior.draws)
+    for label, powers in COMBINATIONS.items():
+        if set(powers) <= set(draws):
+            draws[label] = np.prod([draws[name] ** power for name, power in powers.items()], axis=0)
+    told = [] if fit.covariance is None else [n for n in fit.covariance.names if n in draws]
+    matrix = np.atleast_2d(np.cov([draws[n] for n in told])) if told else np.zeros((0, 0))
+    parameters = {n: _by_draws(p, draws.get(n), widened) for n, p in fit.parameters.items()}
+    combinations = {n: _by_draws(p, draws.get(n), widened) for n, p in fit.combinations.items()}
+    return replace(
+        fit,
+        parameters=parameters,
+        combinations=combinations,
+        identifiability=_sentences(parameters, combinations, fit.drives),
+        advice=_advice(parameters, fit.drives, fit.robot),
+        covariance=Covariance(names=told, matrix=[[float(c) for c in row] for row in matrix]) if told else None,
+        posterior={n: draws[n] for n in told},
+        notes=(*fit.notes, *(f"{fit.drives[0].name}: {doubt}" for doubt in posterior.doubts)),
+    )
+
+
+def _by_draws(p: FittedParameter, draws: np.ndarray | None, widened: float) -> FittedParameter:
+    if draws is None:
+        return p
+    low, high = (float(q) for q in np.quantile(draws, [1.0 - _TAIL, _TAIL]))
+    if p.at_most is not None:
+        return p.model_copy(update={"at_most": high})
+    if p.value is None:
+        return p
+    interval = (min(p.value + widened * (low - p.value), p.value), max(p.value + widened * (high - p.value), p.value))
+    return p.model_copy(update={"std": float(draws.std()), "interval_90": interval})
 
 
 def _refused(d: DriveFit) -> str:
@@ -195,9 +247,8 @@ def _combinations(
 ) -> dict[str, FittedParameter]:
     """Ratios and products that are told better than their factors."""
     names = list(names)
-    sought = {"c_lat/c_long": {"c_lat_per_n": 1.0, "c_long_per_n": -1.0}, "mass*c_long": {"mass_kg": 1.0, "c_long_per_n": 1.0}}
     found = {}
-    for label, powers in sought.items():
+    for label, powers in COMBINATIONS.items():
         if not set(powers) <= set(names):
             continue
         rows = [names.index(n) for n in powers]

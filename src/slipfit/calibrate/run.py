@@ -11,7 +11,8 @@ from slipfit.calibrate.fit import DriveFit, Fit, Nuisance, Trace
 from slipfit.calibrate.grip import grips, proven_grip, sliding_s
 from slipfit.calibrate.observations import Observations, observe
 from slipfit.calibrate.one_drive import Doubts, Problem, Solution
-from slipfit.calibrate.pool import pooled_fit
+from slipfit.calibrate.pool import pooled_fit, told_by_draws
+from slipfit.calibrate.posterior import Posterior, PosteriorKind, checked_kind, sample_posterior
 from slipfit.calibrate.protocol import ProtocolResult, run_protocol
 from slipfit.calibrate.replay import STEP_S, Replay, replay
 from slipfit.calibrate.spread import Spread, spread_of
@@ -51,6 +52,7 @@ def calibrate(
     law: str = "wheel_slip",
     gravity_mps2: float = 9.81,
     counts_per_turn: float | None = None,
+    posterior: PosteriorKind = "gauss",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Fit:
     """Find the slip constants of a robot on a ground from one or several recorded drives.
@@ -62,6 +64,7 @@ def calibrate(
     ground : what the ground is called in the twin
     law : wheel_slip (each axis limited by mu N, as Gazebo does) or wheel_slip_cone
     counts_per_turn : of encoders that tell ticks
+    posterior : gauss (a Gaussian about the fit), or emcee (draws with replays, of one log, up to a minute)
 
     Examples
     --------
@@ -72,14 +75,18 @@ def calibrate(
         raise LogError("calibrate: no log given; expected one or more recordings of a drive")
     if law not in CALIBRATED_LAWS:
         raise ParameterError(f"law '{law}' cannot be calibrated from a drive; {nearest(law, CALIBRATED_LAWS)}")
+    is_sampled = checked_kind(posterior) == "emcee"
+    if is_sampled and len(logs) > 1:
+        raise ParameterError(f"posterior 'emcee' takes one log, and {len(logs)} were given; give one, or leave it at 'gauss'")
     chosen = robot if isinstance(robot, Robot) else find_robot(robot)
     surface = _ground(law, gravity_mps2)
     drives = []
     for log in logs:
         record = log if isinstance(log, DriveLog) else read_log(log)
         progress(f"fitting {record.source or 'the drive'}")
-        drives.append(_fit_drive(record, chosen, surface, counts_per_turn))
-    return pooled_fit(drives, chosen, ground, law, gravity_mps2)
+        drives.append(_fit_drive(record, chosen, surface, counts_per_turn, progress if is_sampled else None))
+    fit = pooled_fit(drives, chosen, ground, law, gravity_mps2)
+    return told_by_draws(fit) if is_sampled else fit
 
 
 def _ground(law: str, gravity_mps2: float) -> Ground:
@@ -88,7 +95,10 @@ def _ground(law: str, gravity_mps2: float) -> Ground:
     return Ground.from_mapping(mapping, where="gravity_mps2")
 
 
-def _fit_drive(log: DriveLog, robot: Robot, ground: Ground, counts: float | None) -> DriveFit:
+def _fit_drive(
+    log: DriveLog, robot: Robot, ground: Ground, counts: float | None, sampling: Callable[[str], None] | None
+) -> DriveFit:
+    """One drive by itself; its posterior is sampled where somebody listens to how that goes."""
     name = log.source or log.about or "drive"
     inspection = inspect_log(log, robot)
     if inspection.fatal:
@@ -102,7 +112,8 @@ def _fit_drive(log: DriveLog, robot: Robot, ground: Ground, counts: float | None
         raise LogError(f"{name}: {error}") from None
     solution = solved(problem, unknowns_of(problem, robot))
     spread = spread_of(solution)
-    return _record(name, log, problem, solution, spread, inspection, _protocol(corrected, robot, counts))
+    posterior = sample_posterior(problem, solution, spread, progress=sampling) if sampling else None
+    return _record(name, log, problem, solution, spread, inspection, _protocol(corrected, robot, counts), posterior)
 
 
 def _shortened(wheels: WheelAngles) -> WheelAngles:
@@ -163,6 +174,7 @@ def _record(
     spread: Spread,
     inspection: Inspection,
     protocol: ProtocolResult | None,
+    posterior: Posterior | None,
 ) -> DriveFit:
     constants = [j for j, u in enumerate(solution.unknowns) if u.is_constant]
     others = [j for j, u in enumerate(solution.unknowns) if not u.is_constant]
@@ -199,6 +211,7 @@ def _record(
         log_s=float(np.ptp(inspection.corrected[ENCODERS].stamps_ns)) / NANOSECONDS,
         is_converged=solution.is_converged,
         odometry_m=np.column_stack([problem.replay.time_s, body_columns[:, 0], body_columns[:, 1]])[thin],
+        posterior=posterior,
     )
 
 

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from slipfit.cli import calibrate, catalogue, demo, friction, inspect, plan, schema, simulate, twin, validate
+from slipfit.cli import calibrate, catalogue, demo, export, friction, inspect, plan, schema, simulate, twin, validate, verify
 from slipfit.errors import SlipfitError
 
 app = typer.Typer(
@@ -20,6 +20,8 @@ app.command("plan")(plan.plan)
 app.command("validate")(validate.validate)
 app.command("simulate")(simulate.simulate)
 app.command("inspect")(inspect.inspect)
+app.command("export")(export.export)
+app.command("verify")(verify.verify)
 app.add_typer(catalogue.robots, name="robots")
 app.add_typer(catalogue.grounds, name="grounds")
 app.command("laws")(catalogue.laws)

@@ -22,6 +22,9 @@ def calibrate(
     ground: Annotated[str, typer.Option(help="What to call the ground in the twin.")] = "calibrated",
     law: Annotated[str, typer.Option(help="wheel_slip or wheel_slip_cone.")] = "wheel_slip",
     gravity_mps2: Annotated[float, typer.Option(help="Gravity.")] = 9.81,
+    posterior: Annotated[
+        str, typer.Option(help="gauss, or emcee: intervals from draws, of one log (pip install 'slipfit[posterior]').")
+    ] = "gauss",
     topic: TopicOption = None,
     columns: ColumnsOption = None,
     counts_per_turn: CountsOption = None,
@@ -34,6 +37,7 @@ def calibrate(
 
     Example: slipfit calibrate run.mcap --robot p3at -o p3at.twin.yaml
     """
+    from slipfit.calibrate.posterior import checked_kind
     from slipfit.calibrate.run import calibrate as fit_drives
     from slipfit.library import find_robot
     from slipfit.library.files import check_target
@@ -44,7 +48,7 @@ def calibrate(
         check_target(out, force=force, formats=(".yaml", ".yml"))
     if page:
         check_target(page, force=force, formats=(".html",))
-    chosen, named = find_robot(robot), named_topics(topic)
+    kind, chosen, named = checked_kind(posterior), find_robot(robot), named_topics(topic)
     with working(f"calibrating {chosen.name} from {', '.join(log.name for log in logs)}"):
         drives = [read_log(log, topics=named, columns=columns) for log in logs]
         fit = fit_drives(
@@ -54,6 +58,7 @@ def calibrate(
             law=law,
             gravity_mps2=gravity_mps2,
             counts_per_turn=counts_per_turn,
+            posterior=kind,
         )
         written = []
         if page:

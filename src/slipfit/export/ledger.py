@@ -1,0 +1,55 @@
+"""What an export dropped, approximated or chose: told to the user, and kept in the file as a comment."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+#: Width of the comment in exported files.
+_WIDTH = 118
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that the target does not say as the twin does. Sentences are plain ASCII: they stand in the user's files."""
+
+    what: str
+    why: str
+    remedy: str = ""
+
+    def text(self) -> str:
+        """One line: what, why, what to do."""
+        return f"{self.what}: {self.why}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """All entries of one export, in the order of their weight."""
+
+    entries: tuple[Entry, ...] = ()
+
+    def __add__(self, other: "Ledger") -> "Ledger":
+        return Ledger(self.entries + other.entries)
+
+    def lines(self) -> list[str]:
+        """Wrapped lines for a comment; continuation lines are indented."""
+        from textwrap import wrap
+
+        return [line for e in self.entries for line in wrap(f"- {e.text()}", _WIDTH, subsequent_indent="  ")]
+
+    def summary(self) -> str:
+        """What the user reads."""
+        return "\n".join(f"  {e.what}: {e.why}" + (f"\n    {e.remedy}" if e.remedy else "") for e in self.entries)
+
+    def to_document(self) -> list[dict[str, str]]:
+        """For --json."""
+        return [{"what": e.what, "why": e.why, "remedy": e.remedy} for e in self.entries]
+
+
+def ledger(*entries: Entry | None) -> Ledger:
+    """Of the entries that apply."""
+    return Ledger(tuple(e for e in entries if e is not None))
+
+
+def heading(lines: Iterable[str], book: Ledger) -> list[str]:
+    """First lines of an exported file's comment, and the ledger below."""
+    told = book.lines()
+    return [*lines, *(["", "What this file does not say as the twin does:", *told] if told else [])]

@@ -1,0 +1,52 @@
+"""All targets by name. A new exporter is one module and one line here: the command, its help and its tests follow."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slipfit.errors import ExportError
+from slipfit.export import mjcf, ros2_control
+from slipfit.export.dialects import DIALECTS, Dialect
+from slipfit.export.record import Export, Settings
+from slipfit.export.sdf import export_sdf
+from slipfit.library.files import nearest
+from slipfit.twin import Twin
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A simulator or controller: what is written for it, by which function, and whether a model can be patched for it."""
+
+    name: str
+    about: str
+    endings: tuple[str, ...]  # of file names
+    write: Callable[[Twin, str | None, Settings], Export]
+    patches: Dialect | None = None  # names for --into
+
+
+def _sdf(dialect: Dialect) -> Target:
+    def write(twin: Twin, ground: str | None, settings: Settings) -> Export:
+        return export_sdf(twin, dialect, ground, settings)
+
+    return Target(dialect.target, dialect.about, (".sdf", ".world"), write, dialect)
+
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        *(_sdf(dialect) for dialect in DIALECTS.values()),
+        Target(mjcf.TARGET, mjcf.ABOUT, (".xml", ".mjcf"), mjcf.export_mjcf),
+        Target(ros2_control.TARGET, ros2_control.ABOUT, (".yaml", ".yml"), ros2_control.export_ros2_control),
+    )
+}
+
+
+def find_target(name: str) -> Target:
+    """By its name; a misspelt one gets the nearest."""
+    if name not in TARGETS:
+        raise ExportError(f"there is no target '{name}'; {nearest(name, TARGETS)}")
+    return TARGETS[name]
+
+
+def export(twin: Twin, to: str, *, ground: str | None = None, settings: Settings | None = None) -> Export:
+    """A twin as text for a target: `export(twin, "gz").save("p3at.sdf")`. The result's ledger says what the text does not."""
+    return find_target(to).write(twin, ground, settings or Settings())

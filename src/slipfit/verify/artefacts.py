@@ -1,0 +1,304 @@
+"""What engines add to slip that the twin does not have: each artefact with what gave it away and the setting to change."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from slipfit.calibrate.spin_test import SpinGeometry
+from slipfit.contact.wheel_slip import spin_ratio
+from slipfit.engines import EngineRun
+from slipfit.engines.engine_run import BOUNCE_S
+from slipfit.engines.sdf_model import SdfModel
+from slipfit.export.surface import KD_NSPM, KP_NPM, fork_saturation_mu
+from slipfit.library import Robot
+from slipfit.verify.measures import Rest, is_whole, rate_by_heading, spin_reading
+
+#: From here on something is an artefact: shares of the twin's own number unless a unit is named. Sound exports stay well below.
+RATIO_SHARE, LOAD_SHARE, CARRIED_SHARE, RATE_SHARE, MODEL_SHARE, SERVO_SHARE = 0.02, 0.02, 0.1, 0.01, 0.01, 0.02
+SINKAGE_SHARE = 0.01  # of the wheel's radius
+LEVEL_DRIFT_MPS, SLOPE_DRIFT_MPS = 1e-4, 1e-3
+
+
+#: How much smaller steps are, and how many more iterations, when the solver is suspected.
+FINER = 5
+
+
+class Kind(Enum):
+    """What can be wrong; the value is what the user reads."""
+
+    DIVERGED = "the run did not stay finite"
+    LIFTED = "wheels leave the ground"
+    CONTACTS = "wheels stand on their edges"
+    SINKAGE = "wheels sink in"
+    LOADS = "wheel loads are not determined"
+    STEPS = "steps too large or solver not converged"
+    FDIR1 = "directions of friction are not the wheel's"
+    HEADING = "the yaw rate depends on the heading"
+    CONE = "the friction cone of Gazebo Classic's fork would saturate"
+    DRIFT = "the robot drifts at rest"
+    WHEELS = "wheels do not turn as they are told"
+    MODEL = "the model's numbers are not the twin's"
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """One artefact: what was found, and the setting to change."""
+
+    kind: Kind
+    found: str
+    setting: str
+
+    def text(self) -> str:
+        return f"{self.kind.value}: {self.found}\n    change: {self.setting}"
+
+    def to_document(self) -> dict[str, Any]:
+        return {"kind": self.kind.name.lower(), "what": self.kind.value, "found": self.found, "setting": self.setting}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evidence:
+    """All that finders look at. Runs on the side slope are by the heading that the robot started with (rad)."""
+
+    robot: Robot
+    c_long_per_n: float
+    c_lat_per_n: float
+    model: SdfModel | None  # None: not an SDF file
+    spin: EngineRun
+    told_radps: float  # mean speed of wheels that the spin asked for
+    rest: Rest
+    slope_rest: Rest
+    carried_m: dict[float, float]  # to the robot's left on the side slope, by its heading
+    carried_by_twin_m: float
+    all_runs: tuple[EngineRun, ...]
+    spin_with: Callable[[dict[str, Any]], EngineRun]  # the spin again with other settings
+
+    @property
+    def ratio(self) -> float:
+        return self.c_lat_per_n / self.c_long_per_n
+
+    @property
+    def reading(self) -> float:
+        return spin_reading(self.spin, self.robot, self.c_long_per_n)
+
+
+def diverged(e: Evidence) -> Artefact | None:
+    if all(is_whole(run) for run in e.all_runs):
+        return None
+    return Artefact(Kind.DIVERGED, "numbers stopped being finite", f"a smaller step, or softer contacts: {_stiffness()}")
+
+
+def lifted(e: Evidence) -> Artefact | None:
+    away_s = max(float(run.airborne_s.max()) for run in e.all_runs)
+    # A hundredth of all time in single steps is chatter that does not show in the motion.
+    if away_s <= max(10.0 * BOUNCE_S, 0.01 * max(float(run.time_s[-1]) for run in e.all_runs)):
+        return None
+    return Artefact(
+        Kind.LIFTED, f"a wheel had no contact for {away_s:.2g} s", f"softer contacts ({_stiffness()}), or less torque"
+    )
+
+
+def contacts(e: Evidence) -> Artefact | None:
+    """Two edge contacts resist a spin: c_lat / c_long reads low unless the half width d is in the formula."""
+    half_width = max((wheel.half_width_m for wheel in e.model.wheels), default=0.0) if e.model else 0.0
+    seen = float(e.spin.contacts[e.spin.steady(1.0)].mean())
+    lost = (half_width / (0.5 * e.robot.track_m)) ** 2
+    if seen < 1.5 or lost < 1e-4:
+        return None
+    with_width = spin_reading(e.spin, e.robot, e.c_long_per_n, half_width)
+    found = (
+        f"{seen:.1f} contacts per wheel, edges {2e3 * half_width:.3g} mm apart: eq. 3 reads {e.reading:.4g}, with the width "
+        f"in it {with_width:.4g} (twin {e.ratio:.4g})"
+    )
+    return Artefact(Kind.CONTACTS, found, "wheel collisions: <sphere>, or <cylinder> with <length>0.001</length>")
+
+
+def sinkage(e: Evidence) -> Artefact | None:
+    radius = e.robot.wheels.radius_m.value
+    if not e.rest.sinkage_m > SINKAGE_SHARE * radius:
+        return None
+    kp = e.spin.settings.kp_n_per_m
+    formula = f", N / (n kp) with kp {kp:g} N/m" if kp else ""
+    return Artefact(Kind.SINKAGE, f"{1e3 * e.rest.sinkage_m:.3g} mm at rest{formula}", _stiffness())
+
+
+def loads(e: Evidence) -> Artefact | None:
+    """Shares of the weight against statics: four rigid contacts share it as the solver likes."""
+    if not e.rest.worst_load_share > LOAD_SHARE:
+        return None
+    told = ", ".join(f"{load:.1f}" for load in e.rest.loads_n)
+    kp = e.spin.settings.kp_n_per_m
+    because = f" with kp {kp:g} N/m" if kp else ""
+    found = f"wheels carry {told} N at rest{because}, {100.0 * e.rest.worst_load_share:.0f} % from what statics says"
+    return Artefact(Kind.LOADS, found, _stiffness())
+
+
+def steps(e: Evidence) -> Artefact | None:
+    """The spin again with smaller steps, and with more iterations: what brings the ratio back is to blame."""
+    error = e.reading - e.ratio
+    if abs(error) <= RATIO_SHARE * e.ratio:
+        return None
+    step_s, iterations = e.spin.step_s, e.spin.settings.iterations
+    trials: dict[str, dict[str, Any]] = {f"step {1e3 * step_s / FINER:g} ms": {"step_s": step_s / FINER}}
+    if iterations is not None:
+        trials[f"{FINER * iterations} iterations"] = {"iterations": FINER * iterations}
+    helps = {}
+    for name, changed in trials.items():
+        run = e.spin_with(changed)
+        better = spin_reading(run, e.robot, e.c_long_per_n) if is_whole(run) else math.nan
+        if abs(better - e.ratio) < 0.5 * abs(error):
+            helps[name] = better
+    if not helps:
+        return None
+    now = f"{1e3 * step_s:g} ms" + (f" and {iterations} iterations" if iterations is not None else "")
+    told = ", ".join(f"{value:.4g} with {name}" for name, value in helps.items())
+    return Artefact(Kind.STEPS, f"eq. 3 reads {e.reading:.4g} at {now}, {told} (twin {e.ratio:.4g})", " or ".join(helps))
+
+
+def fdir1(e: Evidence) -> Artefact | None:
+    """Tilted gravity: a robot that drives across a slope slips down by c_lat, whatever its heading."""
+    shares = {heading: way / e.carried_by_twin_m for heading, way in e.carried_m.items()}
+    if all(abs(share - 1.0) <= CARRIED_SHARE for share in shares.values()):
+        return None
+    told = ", ".join(f"{share:.2f} times as far at heading {math.degrees(heading):.0f}°" for heading, share in shares.items())
+    spread = max(shares.values()) - min(shares.values())
+    missing = e.model is not None and any(wheel.collision.surface.fdir1 is None for wheel in e.model.wheels)
+    if not missing and spread < CARRIED_SHARE and not _is_swapped(e, list(shares.values())):
+        return None  # something else: the same at every heading, and not by the ratio of the constants
+    kind = "there is no <fdir1>" if missing else "<fdir1> does not point along the axle"
+    found = f"{kind}: across a side slope the robot is carried {told} as the twin"
+    return Artefact(Kind.FDIR1, found, "<fdir1> in each wheel's <friction><ode>: the axle in the collision's frame, as 0 0 1")
+
+
+def _is_swapped(e: Evidence, shares: list[float]) -> bool:
+    """Whether the robot slips by c_long where it should by c_lat."""
+    return abs(float(np.mean(shares)) * e.ratio - 1.0) < 0.5
+
+
+def heading(e: Evidence) -> Artefact | None:
+    swing = rate_by_heading(e.spin)
+    if swing <= RATE_SHARE:
+        return None
+    found = f"in a spin it swings by {100.0 * swing:.0f} % with the heading"
+    return Artefact(Kind.HEADING, found, "<fdir1> of each wheel; without it slip axes stay fixed in the world")
+
+
+def drift(e: Evidence) -> Artefact | None:
+    level, slope = e.rest.drift_mps, e.slope_rest.drift_mps
+    if level <= LEVEL_DRIFT_MPS and slope <= SLOPE_DRIFT_MPS:
+        return None
+    if e.model is None:
+        remedy = "step with the updater that was exported beside the model"
+    elif all(wheel.slip is not None for wheel in e.model.wheels):
+        remedy = f"a smaller step, more iterations, or {_stiffness()}"
+    else:
+        remedy = "the WheelSlip plugin for every wheel, instead of <slip1> and <slip2>, which yield at rest too"
+    return Artefact(Kind.DRIFT, f"{1e3 * level:.2g} mm/s on level ground, {1e3 * slope:.2g} mm/s on a side slope", remedy)
+
+
+def wheels(e: Evidence) -> Artefact | None:
+    reached = float(np.abs(e.spin.wheel_speed_radps[e.spin.steady(1.0)]).mean())
+    if abs(reached / e.told_radps - 1.0) <= SERVO_SHARE:
+        return None
+    found = f"{reached:.4g} rad/s in the spin, told {e.told_radps:.4g} rad/s"
+    return Artefact(Kind.WHEELS, found, "torque limit (<effort>) of the wheels' joints, or the servo's gain")
+
+
+def model_numbers(e: Evidence) -> Artefact | None:
+    """Mass, wheels and slip constants of the file against the twin's."""
+    if e.model is None:
+        return None
+    robot, model = e.robot, e.model
+    slips = [wheel.slip for wheel in model.wheels]
+    at = np.array([wheel.at_m for wheel in model.wheels])
+    pairs = {
+        "mass [kg]": (model.mass_kg, robot.mass_kg.value),
+        "wheel radius [m]": (model.wheels[0].radius_m, robot.wheels.radius_m.value),
+        "track [m]": (float(np.ptp(at[:, 1])), robot.track_m),
+        "wheelbase [m]": (float(np.ptp(at[:, 0])), robot.wheelbase_m),
+    }
+    if all(slip is not None for slip in slips):
+        known = [slip for slip in slips if slip is not None]
+        pairs["c_long [1/N]"] = float(np.mean([s.compliance_longitudinal / s.normal_force_n for s in known])), e.c_long_per_n
+        pairs["c_lat [1/N]"] = float(np.mean([s.compliance_lateral / s.normal_force_n for s in known])), e.c_lat_per_n
+    else:
+        pairs["wheels with WheelSlip"] = float(sum(slip is not None for slip in slips)), float(len(slips))
+    apart = [
+        f"{name} {has:.4g} instead of {want:.4g}" for name, (has, want) in pairs.items() if abs(has - want) > MODEL_SHARE * want
+    ]
+    if not apart:
+        return None
+    return Artefact(Kind.MODEL, "; ".join(apart), "export anew, or patch the model: slipfit export TWIN --to gz --into MODEL")
+
+
+def cone(e: Evidence) -> Artefact | None:
+    """By formula: that fork cannot be run here."""
+    if e.model is None:
+        return None
+    mu = min(min(w.collision.surface.mu, w.collision.surface.mu2) for w in e.model.wheels)
+    mu = min(mu, e.model.ground.mu, e.model.ground.mu2)
+    load = min(e.rest.loads_n)
+    if not load > 0.0:
+        return None
+    geometry = SpinGeometry.of(e.robot)
+    limit = fork_saturation_mu(e.c_long_per_n, e.c_lat_per_n, geometry, load)
+    if mu >= limit:
+        return None
+    reading = cone_reading(mu, e.c_long_per_n, e.c_lat_per_n, geometry, load)
+    found = f"mu = {mu:.3g} is below mu* = {limit:.3g}: with the cone a spin would read {reading:.3g} (by formula, not run)"
+    return Artefact(
+        Kind.CONE, found, f"<friction_model>pyramid_model</friction_model> in Classic's solver, or mu above {limit:.3g}"
+    )
+
+
+def cone_reading(mu: float, c_long: float, c_lat: float, geometry: SpinGeometry, load_n: float) -> float:
+    """What eq. 3 reads in a spin with the fork's cone, F_i = min(v_i / (c_i |w|), mu N v_i / |v|), from b F_long = l F_lat.
+
+    Reference  docs/howto/export (the fork limits each axis by the direction of sliding)
+    """
+    b, l = geometry.half_track_m, geometry.half_wheelbase_m
+
+    def moment(rate: float) -> float:
+        v_long, v_lat = b * (1.0 - rate), l * rate  # omega_t = 1, so |w| = b
+        speed = math.hypot(v_long, v_lat)
+        f_long = min(v_long / (c_long * b), mu * load_n * v_long / speed)
+        f_lat = min(v_lat / (c_lat * b), mu * load_n * v_lat / speed)
+        return b * f_long - l * f_lat
+
+    return float(spin_ratio(1.0, float(brentq(moment, 1e-9, 1.0 - 1e-12)), b, l))
+
+
+def _stiffness() -> str:
+    return f"<contact><ode> of wheels with kp near {KP_NPM:g}, kd near {KD_NSPM:g}"
+
+
+#: In the order in which one should look.
+FINDERS: tuple[Callable[[Evidence], Artefact | None], ...] = (
+    model_numbers,
+    lifted,
+    fdir1,
+    heading,
+    contacts,
+    loads,
+    sinkage,
+    drift,
+    wheels,
+    cone,
+)
+
+#: What explains a wrong ratio by itself: steps are suspected only where none of these was found.
+_EXPLAIN_RATIO = {Kind.MODEL, Kind.FDIR1, Kind.CONTACTS, Kind.LIFTED}
+
+
+def find_artefacts(evidence: Evidence) -> tuple[Artefact, ...]:
+    """All that are there; of a run that diverged only that."""
+    if first := diverged(evidence):
+        return (first,)
+    found = [artefact for finder in FINDERS if (artefact := finder(evidence))]
+    if not {artefact.kind for artefact in found} & _EXPLAIN_RATIO and (artefact := steps(evidence)):
+        found.append(artefact)
+    return tuple(found)

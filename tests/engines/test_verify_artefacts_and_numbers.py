@@ -1,0 +1,178 @@
+"""slipfit verify in real engines: sound exports agree with the twin, and artefacts provoked on purpose are found (issue 4)."""
+
+import re
+
+import pytest
+
+from known_twins import known_twin
+from slipfit.engines import Settings
+from slipfit.library import Robot, find_robot
+from slipfit.verify import Kind, quick, verify
+from slipfit.verify.measures import spin_reading
+from slipfit.verify.run import Course, Rig
+
+pytestmark = pytest.mark.engine
+
+#: Issue 4: eq. 3 within .005 of 10 in ODE and gz-physics, .02 in MuJoCo.
+ENGINES = {"ode": 0.005, "gz-physics": 0.005, "mujoco": 0.02}
+SDF_ENGINES = ["ode", "gz-physics"]
+
+
+def kinds(found):
+    return {artefact.kind for artefact in found.artefacts}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_exported_p3at_agrees(engine, need):
+    """Issue 4: eq. 3, 1 % of distance and 1° (2 % and 2° in MuJoCo); c_long within 1 %."""
+    need(engine)
+    found = verify(known_twin(), engine)
+    assert found.is_good, found.summary()
+    assert found.ratio.found == pytest.approx(10.0, abs=ENGINES[engine])
+    assert found.c_long.found == pytest.approx(0.005, rel=0.01)
+    limit = 2.0 if engine == "mujoco" else 1.0
+    assert found.free.share < 0.01 * limit
+    assert found.free.heading_deg < limit
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("robot", ["husky", "jackal"])
+def test_other_robots_agree(engine, robot, need):
+    """Issue 4: two other robots within 2 %, whose centres of mass are not amid the wheels."""
+    need(engine)
+    found = verify(known_twin(robot), engine)
+    assert found.ratio.found == pytest.approx(10.0, rel=0.02)
+    assert found.is_close, found.summary()
+    assert not found.artefacts
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("c_long", [0.001, 0.005, 0.02])
+@pytest.mark.parametrize("ratio", [2.0, 10.0, 50.0])
+def test_nine_pairs_of_constants(engine, c_long, ratio, need, tmp_path):
+    """Issue 4: within 2 %."""
+    need(engine)
+    strong = find_robot("p3at").to_mapping()
+    strong["powertrain"] = {"kind": "speed_loop", "torque_limit_nm": 50.0}  # with c_long 0.001 a spin takes 4 N m per wheel
+    robot = Robot.from_mapping(strong, where="strong")
+    course, rig = rig_of(engine, known_twin(robot, c_long=c_long, c_lat=c_long * ratio), tmp_path)
+    run = rig.drive(course[short_spin])
+    assert spin_reading(run, course.robot, c_long) == pytest.approx(ratio, rel=0.02)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("offset", [(0.05, 0.0), (-0.04, 0.03)])
+def test_off_centre_mass(engine, offset, need, tmp_path):
+    """Issue 4: off-centre mass within 2 %, by the closed form that knows the offset (docs/theory/wheel_slip_protocol)."""
+    need(engine)
+    robot = find_robot("p3at")
+    centre = robot.centre_of_mass_m
+    moved = robot.to_mapping()
+    moved["centre_of_mass_m"] = [*offset, centre.value[2]]
+    course, rig = rig_of(engine, known_twin(Robot.from_mapping(moved, where="moved")), tmp_path)
+    run = rig.drive(course[short_spin])
+    assert spin_reading(run, course.robot, 0.005) == pytest.approx(10.0, rel=0.02)
+
+
+def rig_of(engine, twin, folder):
+    from slipfit.engines import find_engine
+
+    course = Course(twin)
+    return course, Rig(find_engine(engine), course.export(engine, folder), course, Settings())
+
+
+def short_spin(robot, ground):
+    from slipfit.verify.manoeuvres import spin
+
+    return spin(robot, ground, 4.0)
+
+
+# --- artefacts, each provoked on purpose ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", SDF_ENGINES)
+def test_missing_fdir1_is_found(engine, need, write_world):
+    """ENGINES: without fdir1 the axes of slip stay fixed in the world."""
+    need(engine)
+    found = verify(known_twin(), engine, model=write_world(fdir1=""))
+    assert {Kind.FDIR1, Kind.HEADING} <= kinds(found)
+    told = next(a for a in found.artefacts if a.kind is Kind.FDIR1)
+    assert "there is no <fdir1>" in told.found
+    assert "<fdir1>" in told.setting
+    assert found.ratio.found < 1.0
+
+
+@pytest.mark.parametrize("engine", SDF_ENGINES)
+def test_fdir1_that_points_elsewhere_is_found(engine, need, write_world):
+    """x of a wheel turns with the wheel, and its slip axes with it."""
+    need(engine)
+    found = verify(known_twin(), engine, model=write_world(fdir1="<fdir1>1 0 0</fdir1>"))
+    assert Kind.FDIR1 in kinds(found)
+    assert "does not point along the axle" in next(a for a in found.artefacts if a.kind is Kind.FDIR1).found
+
+
+@pytest.mark.parametrize("engine", SDF_ENGINES)
+def test_wide_cylinders_are_found_and_the_correction_restores(engine, need, write_world):
+    """ENGINES: 75 mm cylinders read 5.263; with the half width in the formula 9.9998."""
+    need(engine)
+    found = verify(known_twin(), engine, model=write_world(width_m=0.075))
+    assert found.ratio.found == pytest.approx(5.263, abs=0.01)
+    told = next(a for a in found.artefacts if a.kind is Kind.CONTACTS)
+    assert "2.0 contacts per wheel, edges 75 mm apart" in told.found
+    assert "with the width in it 10 " in told.found
+    assert "<sphere>" in told.setting
+
+
+def test_gazebos_default_stiffness_is_found(need, write_world):
+    """ENGINES: kp 1e12 makes wheel loads indeterminate."""
+    need("ode")
+    found = verify(known_twin(), "ode", model=write_world(kp=1e12, kd=1.0))
+    told = next(a for a in found.artefacts if a.kind is Kind.LOADS)
+    assert "kp 1e+12" in told.found
+    assert "kp near 1e+06" in told.setting
+
+
+def test_soft_contacts_are_found(need, write_world):
+    """ENGINES: 49 mm of sinkage at kp 1e3."""
+    need("ode")
+    found = verify(known_twin(), "ode", model=write_world(kp=1e3), settings=Settings(settle_s=3.0))
+    assert found.rest.sinkage_m == pytest.approx(0.049, rel=0.02)
+    assert Kind.SINKAGE in kinds(found)
+
+
+def test_large_steps_with_few_iterations_are_found(need, write_world):
+    """ENGINES: 7.538 at 10 ms and 10 iterations. What a solver reads that has not converged hangs on the order of its rows; the
+    same spin as in ENGINES is in test_spin_in_engines."""
+    need("ode")
+    found = verify(known_twin(), "ode", model=write_world(), settings=Settings(step_s=0.01, iterations=10))
+    assert found.ratio.found == pytest.approx(7.538, abs=1.0)
+    told = next(a for a in found.artefacts if a.kind is Kind.STEPS)
+    assert "10 ms and 10 iterations" in told.found
+    assert "step 2 ms" in told.setting
+
+
+def test_slip_at_rest_is_found(need, write_world):
+    """<slip1> without the plugin yields at rest: a robot parked across a slope creeps at slip1 m g sin / 4."""
+    need("ode")
+    path = write_world(plugin=False)
+    path.write_text(path.read_text().replace("</mu2><fdir1>", "</mu2><slip1>0.005</slip1><slip2>0.005</slip2><fdir1>"))
+    found = verify(known_twin(), "ode", model=path)
+    assert {Kind.DRIFT, Kind.MODEL} <= kinds(found)
+    assert "WheelSlip" in next(a for a in found.artefacts if a.kind is Kind.MODEL).found
+
+
+def test_cone_of_the_fork_is_told_by_formula(need, write_world):
+    """ENGINES: saturates below mu* = 2.45; at mu = 1 eq. 3 would read 4.22. The pyramid that runs here does not."""
+    need("ode")
+    found = verify(known_twin(), "ode", model=write_world(mu=1.0))
+    told = next(a for a in found.artefacts if a.kind is Kind.CONE)
+    assert "mu* = 2.45" in told.found
+    assert float(re.search(r"would read ([\d.]+)", told.found)[1]) == pytest.approx(4.22, rel=0.02)
+    assert found.ratio.found == pytest.approx(10.0, abs=0.005)
+    assert kinds(found) == {Kind.CONE}
+
+
+def test_quick_has_a_line_for_each_installed_engine(need):
+    need("ode")
+    lines = quick(known_twin())
+    assert any(line.startswith("ODE") and "c_lat / c_long 9.999" in line for line in lines)
