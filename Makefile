@@ -26,6 +26,8 @@ $(BIN)/python:
 $(VENV)/.run: $(BIN)/python pyproject.toml
 	@echo "setting up .venv (once)"
 	@$(PIP) install -e .
+	@echo "compiling the simulator (once)"
+	@$(BIN)/python -m slipfit.simulate.warm_up
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run

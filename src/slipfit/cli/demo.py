@@ -33,13 +33,27 @@ def demo(
         from slipfit.calibrate.story import tell_story
 
         story = tell_story()
+        engines = _in_engines(story.twin)
         make_folder(out)
-        written = _write(story, out, force=force)
-    text = story.summary() + "\n" + "\n".join(f"wrote {path}" for path in written)
-    show(text, story.to_document() | {"written": written}, as_json=json)
+        written = _write(story, engines, out, force=force)
+    lines = [story.summary(), "5. exported, and driven in the physics engines that are installed:"]
+    lines += [f"     {line}" for line in engines] + [f"wrote {path}" for path in written]
+    show("\n".join(lines), story.to_document() | {"engines": engines, "written": written}, as_json=json)
 
 
-def _write(story, out: Path, *, force: bool) -> list[Path]:  # type: ignore[no-untyped-def]  # its import is heavy
+def _in_engines(twin) -> list[str]:  # type: ignore[no-untyped-def]  # its import is heavy
+    """How near each engine's robot stays to the twin; an engine that fails does not spoil the demo."""
+    from slipfit.errors import SlipfitError
+    from slipfit.verify import quick
+
+    try:
+        found = quick(twin)
+    except SlipfitError as error:
+        return [str(error)]
+    return found or ["none is installed; tools/install_engines.sh, or pip install 'slipfit[engines]' for MuJoCo"]
+
+
+def _write(story, engines: list[str], out: Path, *, force: bool) -> list[Path]:  # type: ignore[no-untyped-def]  # its import is heavy
     from slipfit.report.calibration_report import write_report
     from slipfit.report.figures import draw_demo, save_figure
     from slipfit.report.inspection_figure import draw_inspection
@@ -52,7 +66,7 @@ def _write(story, out: Path, *, force: bool) -> list[Path]:  # type: ignore[no-u
     story.drive.save(run, force=force)
     story.second.save(second, force=force)
     story.twin.save(twin, force=force)
-    write_report(story.fit, page, truth=story.truth.values(), protocols=(story.protocol,), force=force)
+    write_report(story.fit, page, truth=story.truth.values(), protocols=(story.protocol,), engines=engines, force=force)
     save_figure(draw_demo(showcase()), slip, force=force)
     save_figure(draw_inspection(story.fit.drives[0].inspection, story.robot), inspection, force=force)
     save_figure(draw_validation(story.validation), validation, force=force)

@@ -106,6 +106,7 @@ def write_report(
     *,
     truth: Mapping[str, float] | None = None,
     protocols: Sequence[ProtocolResult] = (),
+    engines: Sequence[str] = (),
     force: bool = False,
 ) -> None:
     """Write the report as one HTML file; an existing one only with `force`.
@@ -114,13 +115,21 @@ def write_report(
     ----------
     truth : the constants by name or short name where they are known, as in a simulated drive: shown beside what was found
     protocols : further results of document 000's method to show beside those of the drives
+    engines : sentences about the twin in real physics engines, as `verify.quick` says them
     """
-    write_page(report_html(fit, truth=truth, protocols=protocols), Path(path), force=force)
+    write_page(report_html(fit, truth=truth, protocols=protocols, engines=engines), Path(path), force=force)
 
 
-def report_html(fit: Fit, *, truth: Mapping[str, float] | None = None, protocols: Sequence[ProtocolResult] = ()) -> str:
+def report_html(
+    fit: Fit,
+    *,
+    truth: Mapping[str, float] | None = None,
+    protocols: Sequence[ProtocolResult] = (),
+    engines: Sequence[str] = (),
+) -> str:
     """The report as text; see `write_report`."""
-    return render("calibration.html.j2", r=_report(fit, _full_names(fit, truth or {}), protocols), version=slipfit.__version__)
+    report = _report(fit, _full_names(fit, truth or {}), protocols)
+    return render("calibration.html.j2", r=report, engines=tuple(engines), version=slipfit.__version__)
 
 
 def _report(fit: Fit, truth: Mapping[str, float], protocols: Sequence[ProtocolResult]) -> _Report:
