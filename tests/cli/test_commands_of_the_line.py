@@ -14,6 +14,7 @@ import yaml
 
 from slipfit.cli import app
 from slipfit.library import Robot, find_robot, ground_names, robot_names
+from slipfit.logs import read_log
 from slipfit.simulate import Trajectory, run, simulate
 from slipfit.simulate.scenario import standard_drive
 from unit.twin.twins import example
@@ -184,6 +185,32 @@ def test_simulate_writes_what_it_is_told_and_says_so(slipfit):
     assert "wrote drive.tum" in slipfit("simulate", "p3at", "--scenario", "short.yaml", "-o", "drive.tum").out
 
 
+@pytest.mark.parametrize("name", ["run2.mcap", "run2.bag"])
+def test_readings_named_as_a_bag_are_a_bag(slipfit, name):
+    """The scenario has 11 samples of the IMU and 3 poses."""
+    result = slipfit("simulate", "p3at", "--scenario", "short.yaml", "--readings", name, "--json")
+    assert json.loads(result.out)["written"] == [name]
+    assert Path(name).is_file()
+    log = read_log(name)
+    assert (len(log["imu"].stamps_ns), len(log["pose"].stamps_ns)) == (11, 3)
+    assert "exists already" in slipfit("simulate", "p3at", "--scenario", "short.yaml", "--readings", name).err
+
+
+def test_readings_as_db3_are_refused(slipfit):
+    result = slipfit("simulate", "p3at", "--scenario", "short.yaml", "--readings", "run2.db3")
+    assert (result.code, "expected .mcap, .bag, or a folder's name" in result.err) == (2, True)
+
+
+def test_a_friction_that_a_twin_does_not_tell_is_told_to_be_assumed(slipfit):
+    """The twin proves mu of 0.29 and more; the law's default is 10."""
+    example().save("told.twin.yaml")
+    note = "the twin's drives do not tell mu: mu = 10 (grip never runs out) was assumed, at least 0.29 was proven"
+    assert f"note: {note}\n" in slipfit("simulate", "told.twin.yaml", "--scenario", "short.yaml").out
+    assert json.loads(slipfit("simulate", "told.twin.yaml", "--scenario", "short.yaml", "--json").out)["notes"] == [note]
+    elsewhere = slipfit("simulate", "told.twin.yaml", "--scenario", "short.yaml", "--ground", "gravel", "--json")
+    assert json.loads(elsewhere.out)["notes"] == []
+
+
 def test_existing_files_are_overwritten_with_force(slipfit):
     for _ in range(2):
         result = slipfit(
@@ -232,7 +259,7 @@ def test_the_demo_needs_no_file_and_names_what_it_wrote(slipfit):
     # The truth that only the simulator knows, and the error of 20 Hz differences beside it.
     found, known = document["calibration"]["parameters"]["c_long_per_n"], document["truth"]["c_long_per_n"]
     assert found["value"] == pytest.approx(known, abs=4 * found["std"])
-    assert abs(found["value"] - known) < abs(document["by_document_000"]["c_long_per_n"]["value"] - known)
+    assert abs(found["value"] - known) < abs(document["by_published_protocol"]["c_long_per_n"]["value"] - known)
 
 
 def test_laws_are_drawn(slipfit):

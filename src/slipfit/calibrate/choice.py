@@ -7,11 +7,11 @@ import numpy as np
 
 from slipfit.calibrate.first_look import NO_LIMIT, Start, best_free, best_limited, starts
 from slipfit.calibrate.grip import grips, sliding_s, used_grip
-from slipfit.calibrate.one_drive import Fitter, Problem, Solution
+from slipfit.calibrate.one_drive import ROBUST_FROM, Fitter, Problem, Solution
 from slipfit.calibrate.unknowns import NO_RELAXATION, Unknown, constant, pose_unknowns, started, tyres
 from slipfit.contact.wheel_slip import RELAXATION
 
-#: Nothing is missing from a model that leaves this mean square of white residuals (outliers count as five deviations).
+#: Nothing is missing from a model that leaves this mean square of white residuals, with the fit's own robust loss.
 EXPLAINED = 1.25
 
 #: A limit is looked for when one explains more by this factor, or when wheels would carry more than this share of their load.
@@ -47,7 +47,7 @@ def solved(problem: Problem, unknowns: Sequence[Unknown]) -> Solution:
         found = min(found, _fitted(judge, unknowns, best_free(judge, unknowns, ranked)), key=lambda f: f.left)
     if found.left > EXPLAINED and problem.observations.imu is not None and problem.observations.pose is not None:
         found = min(found, _fitted(judge, unknowns, _by_imu_alone(problem, unknowns)), key=lambda f: f.left)
-    return found.solution
+    return found.told
 
 
 def _by_imu_alone(problem: Problem, unknowns: Sequence[Unknown]) -> Start:
@@ -61,24 +61,27 @@ def _by_imu_alone(problem: Problem, unknowns: Sequence[Unknown]) -> Start:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Fitted:
-    solution: Solution  # with the tyres' unknowns, fitted or as columns of the Jacobian only
-    left: float  # mean square of white residuals under the sensors' own noise, the same for all that are compared
+    solution: Solution
+    told: Solution  # the same with the tyres' unknowns, fitted or as columns of the Jacobian only
+    left: float  # mean robust square of white residuals under the sensors' own noise, the same for all that are compared
 
 
 def _fitted(judge: Fitter, unknowns: Sequence[Unknown], start: Start) -> _Fitted:
     fitter = Fitter(judge.problem)
     sought = [*unknowns, constant("mu", start.at["mu"])] if start.is_limited else unknowns
-    solution = _with_tyres(fitter, fitter.fit(started(sought, start.at)))
-    return _Fitted(solution, _left(judge, solution.unknowns, solution.values[None])[0])
+    solution, told = _with_tyres(fitter, fitter.fit(started(sought, start.at)))
+    return _Fitted(solution, told, _left(judge, solution.unknowns, solution.values[None])[0])
 
 
-def _with_tyres(fitter: Fitter, solution: Solution) -> Solution:
-    """The solution with tyres that relax, where a step towards them promises to explain something; else their columns only."""
+def _with_tyres(fitter: Fitter, solution: Solution) -> tuple[Solution, Solution]:
+    """The solution with tyres that relax, where a step towards them promises to explain something; else itself, and itself
+    with the tyres' columns."""
     wide = fitter.widened(solution, NOT_RELAXING)
     if _promised_by_lengths(wide) < TYRES_TELL * float(np.mean(wide.white**2)):
-        return wide
+        return solution, wide
     at = dict(zip(solution.names, solution.values, strict=True))
-    return fitter.fit(started([*solution.unknowns, *tyres()], at))
+    relaxing = fitter.fit(started([*solution.unknowns, *tyres()], at))
+    return relaxing, relaxing
 
 
 def _promised_by_lengths(wide: Solution) -> float:
@@ -99,11 +102,11 @@ def _promised_by_lengths(wide: Solution) -> float:
 
 
 def _left(judge: Fitter, unknowns: Sequence[Unknown], points: np.ndarray) -> list[float]:
-    """Mean square of the white residuals at each point under one fitter's weights."""
+    """Mean robust square of the white residuals at each point under one fitter's weights."""
     names = [u.name for u in unknowns]
     bodies = judge.problem.bodies(unknowns, points)
     residuals = [judge.problem.residuals(names, point, body) for point, body in zip(points, bodies, strict=True)]
-    return [float(np.mean(np.minimum(judge.white(r) ** 2, 25.0))) for r in residuals]
+    return [float(np.mean(2.0 * ROBUST_FROM**2 * (np.sqrt(1.0 + (judge.white(r) / ROBUST_FROM) ** 2) - 1.0))) for r in residuals]
 
 
 def _used_grip(problem: Problem, found: _Fitted) -> float:

@@ -67,7 +67,7 @@ class DriveFit:
     covariance: np.ndarray  # with the spread of the robot's own numbers in it
     nuisances: tuple[Nuisance, ...]
     traces: tuple[Trace, ...]
-    misfit: float  # root mean square of the whitened residuals: 1 if the noise explains them
+    misfit: float  # root mean square of the residuals over the sensors' own noise: 1 if that explains them
     inflation: float  # spread of blocks of the drive over what the supposed variances would give
     inspection: Inspection
     protocol: ProtocolResult | None
@@ -77,6 +77,8 @@ class DriveFit:
     log_s: float = 0.0  # how long the encoders ran; more than duration_s where the log was cut
     is_converged: bool = True  # whether the solver came to an end by itself
     slid_s: float = 0.0  # how long wheels slid, where a limit was found
+    turned_rad: float = np.inf  # how far the wheels turned the robot, both ways added, less what counts make
+    outlying: float = 1.0  # root mean square of the residuals over the noise that they were given in the end
     odometry_m: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))  # (T, 3) path by the model: time, x, y
     posterior: Posterior | None = None  # draws, where they were asked for
 

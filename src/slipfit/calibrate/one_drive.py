@@ -98,7 +98,7 @@ class Solution:
         return tuple(u.name for u in self.unknowns)
 
 
-def _noise_of_readings(observations: Observations) -> list[float | PoseNoise]:
+def noise_of_readings(observations: Observations) -> list[float | PoseNoise]:
     """What the readings tell before anything is fitted; of a pose, what a tracker has."""
     found: list[float | PoseNoise] = []
     if observations.imu is not None:
@@ -115,7 +115,7 @@ class Fitter:
     def __init__(self, problem: Problem, noise: Sequence[float | PoseNoise] = ()) -> None:
         """`noise` of every signal, in the order of SIGNALS, where it is known beforehand; else the readings tell it."""
         self.problem = problem
-        self.noise: list[float | PoseNoise] = list(noise) or _noise_of_readings(problem.observations)
+        self.noise: list[float | PoseNoise] = list(noise) or noise_of_readings(problem.observations)
         self.least = list(self.noise)
         self.weighings = self._weigh()
 
@@ -155,21 +155,32 @@ class Fitter:
                 self.noise[k] = max(noise * min(spread, 10.0), least)
         self.weighings = self._weigh()
 
-    def jacobian(self, unknowns: Sequence[Unknown], point: np.ndarray, body: np.ndarray, *, both_ways: bool = True) -> np.ndarray:
-        """Differences, central, or forward on the way where nothing has kinks; all replays in one batch."""
-        names = [u.name for u in unknowns]
+    def jacobian(
+        self,
+        unknowns: Sequence[Unknown],
+        point: np.ndarray,
+        body: np.ndarray,
+        *,
+        both_ways: bool = True,
+        reach_share: float = REACH,
+        of: Sequence[int] | None = None,
+    ) -> np.ndarray:
+        """Differences, central, or forward on the way where nothing has kinks; all replays in one batch.
+
+        They reach over a share of each unknown's scale. `of` are the columns wanted, all where it is not given.
+        """
+        names, wanted = [u.name for u in unknowns], range(len(unknowns)) if of is None else of
         here = self.problem.residuals(names, point, body)
-        reach = np.array([REACH * u.scale for u in unknowns])
+        reach = np.array([reach_share * u.scale for u in unknowns])
         # Downward only where there is no way up.
         reach = np.where(point + reach > [u.bounds()[1] for u in unknowns], -reach, reach)
         ways = (1.0, -1.0) if both_ways else (1.0,)
-        moving = [j for j, u in enumerate(unknowns) if u.acts_on == "motion"]
-        ends = {(j, way): self._shifted(unknowns, point, j, way * reach[j]) for j in range(len(unknowns)) for way in ways}
-        runs = [key for key in ends if key[0] in moving]
+        ends = {(j, way): self._shifted(unknowns, point, j, way * reach[j]) for j in wanted for way in ways}
+        runs = [key for key in ends if unknowns[key[0]].acts_on == "motion"]
         bodies = self.problem.bodies(unknowns, np.array([ends[key] for key in runs])) if runs else np.empty(0)
         moved = dict(zip(runs, bodies, strict=True))
         columns = []
-        for j in range(len(unknowns)):
+        for j in wanted:
             up = self.problem.residuals(names, ends[j, 1.0], moved.get((j, 1.0), body))
             other = self.problem.residuals(names, ends[j, -1.0], moved.get((j, -1.0), body)) if both_ways else here
             width = ends[j, 1.0][j] - (ends[j, -1.0][j] if both_ways else point[j])
@@ -233,7 +244,8 @@ class Fitter:
             unknowns=tuple(unknowns),
             values=point,
             white=self.white(self.problem.residuals(names, point, body)),
-            jacobian=self.jacobian(unknowns, point, body),
+            # Of a spread the slope over a typical change counts: kinks of a limit would look like information.
+            jacobian=self.jacobian(unknowns, point, body, reach_share=1.0 if "mu" in names else REACH),
             white_time_s=np.concatenate([w.time_s for w in kept]),
             white_signal=np.repeat(which, [len(w.time_s) for w in kept]),
             weighings=tuple(self.weighings),
@@ -244,8 +256,10 @@ class Fitter:
 
     def widened(self, solution: Solution, more: Sequence[Unknown]) -> Solution:
         """The same solution, with unknowns that stay where they start: their columns tell what they might change."""
-        values = np.concatenate([solution.values, [u.start for u in more]])
-        return self.solution([*solution.unknowns, *more], values, cost=solution.cost, is_converged=solution.is_converged)
+        unknowns, values = (*solution.unknowns, *more), np.concatenate([solution.values, [u.start for u in more]])
+        body = self.problem.bodies(unknowns, values[None])[0]
+        columns = self.jacobian(unknowns, values, body, of=range(len(solution.unknowns), len(unknowns)))
+        return replace(solution, unknowns=unknowns, values=values, jacobian=np.hstack([solution.jacobian, columns]))
 
     def fit(self, unknowns: Sequence[Unknown], *, rounds: int = 2) -> Solution:
         """Solve, weigh anew by what is left, solve again."""

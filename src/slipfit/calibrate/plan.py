@@ -55,8 +55,8 @@ def usual_sensors(
 def plan(
     robot: Robot | Twin | str | Path,
     *,
-    floor: Floor = Floor(6.0, 4.0),  # noqa: B008  # frozen
-    precision: float = 0.03,
+    floor: Floor | str = Floor(6.0, 4.0),  # noqa: B008  # frozen
+    precision: float | str = 0.03,
     sensors: Sensors | None = None,
     ground: Ground | str | None = None,
     guess_c_long_per_n: float | None = None,
@@ -73,6 +73,8 @@ def plan(
     Parameters
     ----------
     robot : a record, a name of the library or a file; a twin brings its ground as the guess
+    floor : a record, or its sides in metres as "6x4"
+    precision : a share, as 0.03 or "3%"
     ground : where the robot will drive; without wheel_slip constants it gives its friction alone
     guess_c_long_per_n, guess_c_lat_per_n : about what is expected; by default a hard floor's, scaled to the robot's load
 
@@ -81,6 +83,11 @@ def plan(
     >>> print(plan("p3at", precision=0.03).summary())  # doctest: +SKIP
     """
     chosen = find_robot_or_twin(robot) if isinstance(robot, str | Path) else robot
+    if not isinstance(chosen, Robot | Twin):
+        raise ParameterError(
+            f"robot is of type {type(chosen).__name__}; expected a Robot, a Twin, a name of the library, or a file"
+        )
+    floor, precision = _floor(floor), share_of(precision)
     body = chosen.robot if isinstance(chosen, Twin) else chosen
     guess = _guessed(chosen, ground, guess_c_long_per_n, guess_c_lat_per_n)
     if not 1e-4 <= precision <= 1.0:
@@ -89,6 +96,24 @@ def plan(
         raise ParameterError(f"max_duration_s = {max_duration_s:g} s; a drive needs 10 s or more")
     planner = _Planner(body, guess, sensors or usual_sensors(), Floor(*sorted((floor.length_m, floor.width_m))[::-1]))
     return planner.plan(precision, max_speed_mps, max_duration_s)
+
+
+def share_of(precision: float | str, *, where: str = "precision") -> float:
+    """A share, told as a number or as text (3% or 0.03); `where` names it in sentences."""
+    try:
+        if isinstance(precision, str) and precision.strip().endswith("%"):
+            return float(precision.strip()[:-1]) / 100.0
+        return float(precision)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{where} is '{precision}'; expected a share, as 3% or 0.03") from None
+
+
+def _floor(floor: Floor | str) -> Floor:
+    if isinstance(floor, str):
+        return Floor.from_text(floor)
+    if not isinstance(floor, Floor):
+        raise ParameterError(f"floor is {floor!r}; expected length and width in metres as text, '6x4', or a Floor")
+    return floor
 
 
 def _guessed(chosen: Robot | Twin, ground: Ground | str | None, c_long: float | None, c_lat: float | None) -> Ground:

@@ -11,6 +11,7 @@ from math import degrees, pi, sqrt
 
 import numpy as np
 
+from slipfit.errors import ParameterError
 from slipfit.library import Ground, Robot
 from slipfit.library.robot import DcMotor
 from slipfit.simulate import Command
@@ -57,6 +58,17 @@ class Floor:
 
     length_m: float
     width_m: float
+
+    @classmethod
+    def from_text(cls, text: str, *, where: str = "floor") -> "Floor":
+        """From sides in metres, as 6x4; `where` names it in sentences."""
+        try:
+            length, width = (float(part) for part in text.lower().split("x"))
+        except ValueError:
+            raise ParameterError(f"{where} is '{text}'; expected length and width in metres, as 6x4") from None
+        if not all(0.1 <= side <= 1000.0 for side in (length, width)):
+            raise ParameterError(f"{where} is '{text}'; expected sides between 0.1 and 1000 m")
+        return cls(max(length, width), min(length, width))
 
     def __str__(self) -> str:
         return f"{self.length_m:g} x {self.width_m:g} m"

@@ -27,6 +27,12 @@ POOR_FIT = 1.5
 #: Beyond this the model does not describe the drive at all: nothing is told of the slip constants.
 HOPELESS_FIT = 3.0
 
+#: c_lat is told by turns: less than this, in all drives together, tells nothing, whatever the counts of encoders make of it.
+LEAST_TURN_RAD = 1.0
+
+#: A lower bound of mu below this says nothing.
+LEAST_GRIP = 0.02
+
 #: Nor when wheels slide for more than this share of the drive: what rolls between tells too little.
 MOST_SLIDING = 0.35
 
@@ -60,10 +66,14 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
     if all(refused):
         reason = "; ".join(dict.fromkeys(refused))
         parameters = {n: FittedParameter(status=Status.NOT_EXCITED, source=source, note=reason) for n in _SLIP}
+    elif sum(d.turned_rad for d in usable) < LEAST_TURN_RAD:
+        parameters["c_lat_per_n"] = FittedParameter(status=Status.NOT_EXCITED, source=source, note="the robot hardly turned")
     parameters["mu"] = _mu(names, values, covariance, drives, source, blocks)
     parameters |= _tyres(usable, source, blocks)
     told = [n for n in names if n == "mass_kg" or parameters[n].value is not None]
     combinations = {} if all(refused) else _combinations(names, values, covariance, source, blocks)
+    if parameters["c_lat_per_n"].note:
+        combinations.pop("c_lat/c_long", None)
     rows = [names.index(n) for n in told]
     matrix = covariance[np.ix_(rows, rows)]
     return Fit(
@@ -75,7 +85,7 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
         combinations=combinations,
         covariance=Covariance(names=told, matrix=[[float(c) for c in row] for row in matrix]) if told else None,
         drives=tuple(drives),
-        identifiability=_sentences(parameters, combinations, drives),
+        identifiability=_sentences(parameters, combinations, drives, robot),
         advice=_advice(parameters, drives, robot),
         repeatability=spread_between,
         fitted_on=FittedOn(
@@ -113,7 +123,7 @@ def told_by_draws(fit: Fit) -> Fit:
         fit,
         parameters=parameters,
         combinations=combinations,
-        identifiability=_sentences(parameters, combinations, fit.drives),
+        identifiability=_sentences(parameters, combinations, fit.drives, fit.robot),
         advice=_advice(parameters, fit.drives, fit.robot),
         covariance=Covariance(names=told, matrix=[[float(c) for c in row] for row in matrix]) if told else None,
         posterior={n: draws[n] for n in told},
@@ -135,8 +145,8 @@ def _by_draws(p: FittedParameter, draws: np.ndarray | None, widened: float) -> F
 
 def _refused(d: DriveFit) -> str:
     """Why a drive's slip constants are not told, or nothing."""
-    if d.misfit > HOPELESS_FIT:
-        return f"residuals are {d.misfit:.1f} times what noise explains: the model does not describe the drive"
+    if d.outlying > HOPELESS_FIT:
+        return f"residuals are {d.outlying:.1f} times what noise explains: the model does not describe the drive"
     if d.slid_s > MOST_SLIDING * d.duration_s:
         return (
             f"wheels slid during {100.0 * d.slid_s / d.duration_s:.0f} % of the drive, beyond Coulomb's limit: mu is told, slip "
@@ -265,7 +275,10 @@ def _combinations(
 
 
 def _sentences(
-    parameters: Mapping[str, FittedParameter], combinations: Mapping[str, FittedParameter], drives: Sequence[DriveFit]
+    parameters: Mapping[str, FittedParameter],
+    combinations: Mapping[str, FittedParameter],
+    drives: Sequence[DriveFit],
+    robot: Robot,
 ) -> tuple[str, ...]:
     """What these drives determine and what not, in words."""
     c_long, c_lat, mu = parameters["c_long_per_n"], parameters["c_lat_per_n"], parameters["mu"]
@@ -285,7 +298,16 @@ def _sentences(
         if p.status is Status.BOUND_ONLY and p.at_most is not None:
             said.append(f"at least this grippy: {name} < {p.at_most:.3g} 1/N, 95 %; the sensors do not resolve the slip")
     if mu.status is Status.NOT_EXCITED and mu.at_least is not None:
-        said.append(f"mu is not determined: no wheel slid; at least {mu.at_least:.2f} of the load was carried")
+        proven = f"; at least {mu.at_least:.2f} of the load was carried" if mu.at_least > LEAST_GRIP else ""
+        said.append(f"mu is not determined: no wheel slid{proven}")
+    if c_lat.value is not None and c_long.value is not None and not any(t.name == "pose_x_m" for d in drives for t in d.traces):
+        said.append(
+            f"without a pose the gyro's scale and the track are taken as exact: 0.1 % of either changes c_lat / c_long by "
+            f"{0.1 * (1.0 + c_lat.value / c_long.value * (robot.track_m / robot.wheelbase_m) ** 2):.1f} %, and c_long with it; "
+            f"turn the robot by ten known turns and compare"
+        )
+    if not robot.mass_kg.std:
+        said.append("the robot's mass has no spread in its file: the intervals contain none")
     inflation = max(d.inflation for d in drives)
     if inflation > 1.3:
         said.append(

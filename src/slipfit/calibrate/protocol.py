@@ -213,7 +213,7 @@ class ProtocolResult:
 
     def summary(self) -> str:
         """A screen of text."""
-        rows = [f"protocol of document 000, {self.method}:"]
+        rows = [f"the published protocol [Trimble2022], {self.method}:"]
         rows.append(f"  c_long          {self.c_long_per_n.summary() + ' 1/N' if self.c_long_per_n else 'not found'}")
         rows.append(f"  c_lat / c_long  {self.ratio.summary() if self.ratio else 'not found'}")
         if self.c_lat_per_n is not None:

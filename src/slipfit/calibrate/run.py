@@ -10,14 +10,14 @@ from slipfit.calibrate.first_look import NO_LIMIT
 from slipfit.calibrate.fit import DriveFit, Fit, Nuisance, Trace
 from slipfit.calibrate.grip import grips, proven_grip, sliding_s
 from slipfit.calibrate.observations import Observations, observe
-from slipfit.calibrate.one_drive import Doubts, Problem, Solution
+from slipfit.calibrate.one_drive import Doubts, Problem, Solution, noise_of_readings
 from slipfit.calibrate.pool import pooled_fit, told_by_draws
 from slipfit.calibrate.posterior import Posterior, PosteriorKind, checked_kind, sample_posterior
 from slipfit.calibrate.protocol import ProtocolResult, run_protocol
 from slipfit.calibrate.replay import STEP_S, Replay, replay
 from slipfit.calibrate.spread import Spread, spread_of
 from slipfit.calibrate.unknowns import Unknown, body, constant, imu_unknowns, pose_unknowns
-from slipfit.calibrate.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S
+from slipfit.calibrate.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S, DOUBTED_INTERVAL_S, PoseNoise
 from slipfit.calibrate.wheel_motion import WheelAngles, wheel_angles
 from slipfit.calibrate.wheel_speeds import angle_noise, change_of_acceleration, speed_noise, speeds_at
 from slipfit.errors import LogError, ParameterError, SlipfitError
@@ -38,6 +38,9 @@ LONGEST_S = 300.0
 #: Seconds before and after wheels left the ground that are not used.
 LIFT_MARGIN_S = 0.2
 
+
+#: A robot turns when its wheels do so faster than this (rad/s): what counts and unequal tyres make is less.
+TURNING_RADPS = 0.1
 
 #: Noise of good sensors: a log that has less is simulated, and rounding is not a misfit.
 USUAL_NOISE = {
@@ -139,11 +142,17 @@ def _doubts(model: Replay, robot: Robot, wheels: WheelAngles, observations: Obse
     noise = speed_noise(wheels) * robot.wheels.radius_m.value
     ahead = change_of_acceleration(0.5 * (left + right), model.step_s, time_s, noise / 2.0)
     turning = change_of_acceleration((right - left) / robot.track_m, model.step_s, time_s, noise / robot.track_m)
-    readings = np.column_stack([DOUBT * ahead, DOUBT_ACROSS * ahead, DOUBT_TURNING_S * turning])
+    # Between encoder samples that lie farther apart a corner is less known.
+    interval_s = float(np.median(np.diff(wheels.stamps_ns))) / NANOSECONDS
+    slower = max(1.0, interval_s / DOUBTED_INTERVAL_S)
+    readings = slower * np.column_stack([DOUBT * ahead, DOUBT_ACROSS * ahead, DOUBT_TURNING_S * turning])
     excluded = np.zeros(len(time_s), dtype=bool)
     for begin, end in inspection.lifted_s:
         excluded |= (time_s > begin - LIFT_MARGIN_S) & (time_s < end + LIFT_MARGIN_S)
     per_side = robot.wheels.radius_m.value * angle_noise(wheels) / np.sqrt(model.wheel_speeds.shape[1] / 2)
+    if len(time_s) > 1:
+        # White at the encoder's rate; on the IMU's stamps the same density is a larger standard deviation.
+        per_side *= np.sqrt(max(1.0, interval_s / float(np.median(np.diff(time_s)))))
     return Doubts(readings, excluded, per_side / np.sqrt(2.0), per_side * np.sqrt(2.0) / robot.track_m)
 
 
@@ -200,7 +209,9 @@ def _record(
             for j, u in ((j, solution.unknowns[j]) for j in others)
         ),
         traces=_traces(problem, solution, body_columns),
-        misfit=_misfit(problem, solution),
+        misfit=_misfit(problem, solution, own=True),
+        outlying=_misfit(problem, solution, own=False),
+        turned_rad=_turned_rad(problem),
         inflation=float(spread.inflation[constants].max()),
         inspection=inspection,
         protocol=protocol,
@@ -215,11 +226,26 @@ def _record(
     )
 
 
-def _misfit(problem: Problem, solution: Solution) -> float:
-    """Root mean square of the white residuals, as if no sensor were better than those of robots are."""
+def _misfit(problem: Problem, solution: Solution, *, own: bool) -> float:
+    """Root mean square of the white residuals, as if no sensor were better than those of robots are.
+
+    Against the sensors' `own` noise, as their readings show it, or against what the fit gave them in the end. A pose does not
+    show its own.
+    """
     usual = np.array([USUAL_NOISE[signal] for signal, _ in problem.signals])
-    shares = np.minimum(1.0, np.array(solution.noise) / usual)
+    noise = np.array(solution.noise)
+    supposed = np.array(
+        [noise[k] if isinstance(n, PoseNoise) else n for k, n in enumerate(noise_of_readings(problem.observations))]
+    )
+    shares = noise / np.maximum(usual, np.minimum(noise, supposed) if own else noise)
     return float(np.sqrt(np.mean((solution.white * shares[solution.white_signal]) ** 2)))
+
+
+def _turned_rad(problem: Problem) -> float:
+    """How far the wheels turned the robot, both ways added, where they clearly did."""
+    rims = problem.replay.wheel_speeds * problem.robot.wheels.radius_m.value
+    rate = (rims[:, 1::2].mean(axis=1) - rims[:, ::2].mean(axis=1)) / problem.robot.track_m
+    return float(np.abs(rate[np.abs(rate) > TURNING_RADPS]).sum() * problem.replay.step_s)
 
 
 def _traces(problem: Problem, solution: Solution, body_columns: np.ndarray) -> tuple[Trace, ...]:

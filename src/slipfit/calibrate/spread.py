@@ -14,9 +14,6 @@ BLOCK_S = BLOCKS_S[0]
 #: Longer blocks are few: their variance counts only beyond this factor.
 LONGER_BLOCKS_EXCUSED = 1.5
 
-#: Share of the supposed variance that is kept however well the blocks agree; more where they are fewer than so many.
-LEAST_SHARE, MANY_BLOCKS = 0.5, 20
-
 #: Relative error of a limit that no residual shows: counts shake a replay's wheels, and a limit cuts that on one side only.
 CUT_BY_COUNTS = 0.002
 
@@ -40,8 +37,8 @@ class Spread:
 def spread_of(solution: Solution) -> Spread:
     """H^-1 (M + prior) H^-1, where M sums the squared scores of blocks; H^-1 alone where there are too few blocks.
 
-    White, Gaussian residuals with the variance that the weights suppose give M = J^T J and both are the same. Doubts that are
-    larger than what a replay is really wrong by make M smaller, but half of the variance is always kept. Slow errors (a floor
+    White, Gaussian residuals with the variance that the weights suppose give M = J^T J and both are the same. Blocks
+    that agree better than that prove little (errors of counts repeat in each): nothing is narrowed. Slow errors (a floor
     that changes, a tyre that relaxes) make the scores of one block pull together; then M is larger, and so is the interval.
     Reference  sandwich covariance with clusters in time [NeweyWest1987], [White1980]
     """
@@ -63,8 +60,7 @@ def spread_of(solution: Solution) -> Spread:
         return Spread(inverse, np.ones(len(prior)), used)
     # Short blocks tell the spread best; longer ones see slower errors, but only a clear excess counts: few blocks scatter.
     slow = [ratio / LONGER_BLOCKS_EXCUSED for ratio in ratios[1:]]
-    least = max(LEAST_SHARE, 1.0 - (1.0 - LEAST_SHARE) * used / MANY_BLOCKS)
-    inflation = np.sqrt(np.maximum(least, np.max([ratios[0], *slow], axis=0)))
+    inflation = np.sqrt(np.maximum(1.0, np.max([ratios[0], *slow], axis=0)))
     covariance = inverse * np.outer(inflation, inflation)
     for k, name in enumerate(solution.names):
         if name == "mu":

@@ -52,7 +52,9 @@ class Story:
                 rows.append(f"     {found}   truth {known:g}, {off:+.1f} %, {inside} the 90 % interval")
             elif p.at_least is not None:
                 rows.append(f"     {name:<8}at least {p.at_least:.2f}   truth {known:g}; no wheel slid, so more is not known")
-        rows.append(f"     document 000's own method, 20 Hz differences of the same positions: {self._by_differences()}")
+        rows.append(
+            f"     the published protocol [Trimble2022], 20 Hz differences of the same positions: {self._by_differences()}"
+        )
         rows.append("4. validated on a drive that the fit has not seen:")
         rows += [f"     {line}" for line in self.validation.summary().splitlines()]
         return "\n".join(rows)
@@ -70,7 +72,7 @@ class Story:
             "truth": self.truth.values(),
             "plan": self.plan.to_document(),
             "calibration": self.fit.to_document(),
-            "by_document_000": self.protocol.to_document(),
+            "by_published_protocol": self.protocol.to_document(),
             "validation": self.validation.to_document(),
         }
 

@@ -24,6 +24,12 @@ DOUBT, DOUBT_ACROSS = 0.3, 0.1
 #: The same for turning rates, as a time (s): a rate is wrong by the change of yaw acceleration times this.
 DOUBT_TURNING_S = 0.006
 
+#: Interval of encoder samples that these belong to (s).
+DOUBTED_INTERVAL_S = 0.01
+
+#: Readings are told in steps when they have fewer different values than this share of their number.
+IN_STEPS = 0.2
+
 #: Windows with less than this share of their weight left are not used.
 LEAST_SHARE = 0.25
 
@@ -127,6 +133,9 @@ def pose_noise(residuals: np.ndarray, is_next: np.ndarray, floor: float) -> Pose
 
 
 def reading_noise(signal: np.ndarray, floor: float) -> float:
-    """Standard deviation of white noise in a signal, by second differences, which slow motion does not reach."""
+    """Standard deviation of white noise in a signal, by second differences, which slow motion does not reach; at least that of
+    rounding, where readings are told in steps."""
     second = np.diff(signal, n=2)
-    return max(1.4826 * float(np.median(np.abs(second - np.median(second)))) / math.sqrt(6.0), floor)
+    told = np.unique(signal)
+    step = float(np.diff(told).min()) if 1 < len(told) < IN_STEPS * len(signal) else 0.0
+    return max(1.4826 * float(np.median(np.abs(second - np.median(second)))) / math.sqrt(6.0), step / math.sqrt(12.0), floor)

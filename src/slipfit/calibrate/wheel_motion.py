@@ -62,8 +62,8 @@ class WheelAngles:
 
     @property
     def noise_rad(self) -> float:
-        """Standard deviation of rounding to counts: step / sqrt(12)."""
-        return float(self.step_rad / np.sqrt(12.0))
+        """Standard deviation of rounding to counts, step / sqrt(12), or of the scatter that samples show, if that is more."""
+        return max(float(self.step_rad / np.sqrt(12.0)), _scatter(self.angle_rad))
 
 
 def wheel_angles(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> WheelAngles:
@@ -83,6 +83,12 @@ def wheel_angles(log: DriveLog, robot: Robot, *, counts_per_turn: float | None =
         angles = cumulative_trapezoid(angles, time_s, axis=0, initial=0.0)
     angles = angles - angles[0]
     return WheelAngles(stamps, np.tile(angles, (1, wheels // angles.shape[1])), step)
+
+
+def _scatter(angles: np.ndarray) -> float:
+    """Standard deviation of white noise in angles of turning wheels, by fourth differences, which motion hardly reaches."""
+    fourth, turning = np.abs(np.diff(angles, n=4, axis=0)), np.abs(np.diff(angles, axis=0))[2:-1] > 0.0
+    return float(np.median(fourth[turning])) / (0.6745 * np.sqrt(70.0)) if len(fourth) and turning.any() else 0.0
 
 
 def _smallest_change(values: np.ndarray) -> float:

@@ -36,6 +36,9 @@ CORNER_S = 0.04
 #: A change of acceleration within CORNER_S that makes a corner (m/s^2, or rad/s^2 of the body).
 SHARP = 1.0
 
+#: Finer angles are taken as they are (rad).
+GRAIN_RAD = 2e-5
+
 #: A difference between the wheels of a side counts when it lasts this long (s).
 ALIKE_S = 0.1
 
@@ -68,10 +71,10 @@ def _agreeing(speeds: np.ndarray, step_s: float, noise: float) -> np.ndarray:
 
 
 def _is_coarse(wheels: WheelAngles) -> bool:
-    """Whether counts show: one count is a visible part of the motion between two samples."""
-    return wheels.step_rad > 1e-4 * float(np.median(np.abs(np.diff(wheels.angle_rad, axis=0))) + wheels.step_rad) and bool(
-        wheels.step_rad > 1e-6
-    )
+    """Whether counts or noise show: one count is a visible part of the motion between two samples."""
+    grain_rad = float(np.sqrt(12.0)) * wheels.noise_rad
+    moved_rad = float(np.median(np.abs(np.diff(wheels.angle_rad, axis=0))))
+    return grain_rad > 1e-4 * (moved_rad + grain_rad) and grain_rad > GRAIN_RAD
 
 
 def _whittaker(y: np.ndarray, stiffness: np.ndarray) -> np.ndarray:

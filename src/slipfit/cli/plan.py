@@ -39,7 +39,7 @@ def plan(
     Example: slipfit plan p3at --floor 6x4 --precision 3% -o plan.scenario.yaml --csv plan.csv
     """
     from slipfit.calibrate.plan import plan as choose
-    from slipfit.calibrate.plan import usual_sensors
+    from slipfit.calibrate.plan import share_of, usual_sensors
     from slipfit.calibrate.plan_manoeuvres import Floor
     from slipfit.library.files import check_target
     from slipfit.library.parameter import out_of_range
@@ -61,7 +61,7 @@ def plan(
         problem = "" if value is None else out_of_range(flag, value, lower, upper)
         if problem:
             raise ParameterError(problem)
-    sides = Floor(*_sides(floor))
+    sides = Floor.from_text(floor, where="--floor")
     if out:
         check_target(out, force=force, formats=(".yaml", ".yml"))
     if csv:
@@ -75,7 +75,7 @@ def plan(
         pose_noise_m=pose_noise_m,
         pose_rate_hz=pose_rate_hz,
     )
-    share = _share(precision)
+    share = share_of(precision, where="--precision")
     with working(f"planning a drive of {robot}"):
         drive = choose(
             robot,
@@ -96,20 +96,3 @@ def plan(
     show("\n".join(lines), {**drive.to_document(), "written": written}, as_json=json)
     if not drive.is_reached:
         raise typer.Exit(1)
-
-
-def _sides(text: str) -> tuple[float, float]:
-    try:
-        length, width = (float(part) for part in text.lower().split("x"))
-    except ValueError:
-        raise ParameterError(f"--floor is '{text}'; expected length and width in metres, as 6x4") from None
-    if not all(0.1 <= side <= 1000.0 for side in (length, width)):
-        raise ParameterError(f"--floor is '{text}'; expected sides between 0.1 and 1000 m")
-    return max(length, width), min(length, width)
-
-
-def _share(text: str) -> float:
-    try:
-        return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
-    except ValueError:
-        raise ParameterError(f"--precision is '{text}'; expected a share, as 3% or 0.03") from None

@@ -11,6 +11,12 @@ import typer
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 from slipfit.errors import ParameterError, SlipfitError
 
+#: Endings of logs that are one file; another name is that of a folder.
+BAGS = (".mcap", ".bag")
+
+#: No tyre grips so well: a coefficient like this says that the limit is never reached.
+ENDLESS_MU = 5.0
+
 
 def simulate(
     robot: Annotated[str, typer.Argument(help="Robot of the library (slipfit robots), a robot file, or a twin.")],
@@ -19,7 +25,9 @@ def simulate(
     slope_deg: Annotated[float | None, typer.Option(help="Slope of the plane, degrees; instead of the scenario's.")] = None,
     uphill_deg: Annotated[float | None, typer.Option(help="Direction of steepest ascent from the x axis, degrees.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the motion: .parquet, .csv or .tum (evo).")] = None,
-    readings: Annotated[Path | None, typer.Option(help="Write what the scenario's sensors said: a folder of CSV files.")] = None,
+    readings: Annotated[
+        Path | None, typer.Option(help="Write what the sensors said: .mcap, .bag, or a folder of CSV files.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the drive into this picture (.png, .svg or .pdf).")] = None,
     json: JsonFlag = False,
     force: ForceFlag = False,
@@ -51,7 +59,10 @@ def simulate(
     if out:
         trajectory.save(out, force=force)
     written = [out] if out else []
-    if readings:
+    if readings and readings.suffix in BAGS:
+        trajectory.readings.save(readings, force=force)
+        written.append(readings)
+    elif readings:
         written += trajectory.readings.save_csv(readings, force=force)
     if plot:
         from slipfit.report.figures import draw_drive, save_figure
@@ -61,8 +72,10 @@ def simulate(
     lines = [trajectory.summary()]
     if trajectory.readings.channels:
         lines.append(trajectory.readings.summary())
+    notes = _assumed(driver, surface) if isinstance(driver, Twin) else []
+    lines += [f"note: {note}" for note in notes]
     lines += [f"wrote {path}" for path in written]
-    show("\n".join(lines), _document(trajectory, written), as_json=json)
+    show("\n".join(lines), {**_document(trajectory, written), "notes": notes}, as_json=json)
     if trajectory.status.name != "FINISHED":
         raise typer.Exit(1)
 
@@ -100,7 +113,27 @@ def _check_targets(out: Path | None, readings: Path | None, plot: Path | None, d
     if readings:
         if not drive.sensors.names:
             raise ParameterError(f"{readings}: there is nothing to write, the scenario has no sensors; name some under 'sensors'")
-        check_folder(readings, [f"{name}.csv" for name in drive.sensors.names], force=force)
+        if readings.suffix == ".db3":
+            raise ParameterError(f"{readings}: cannot write '.db3'; expected .mcap, .bag, or a folder's name for CSV files")
+        if readings.suffix in BAGS:
+            check_target(readings, force=force)
+        else:
+            check_folder(readings, [f"{name}.csv" for name in drive.sensors.names], force=force)
+
+
+def _assumed(twin: Any, ground: Any) -> list[str]:
+    """Coulomb's coefficients that no drive of the twin told, and what was driven with in their place."""
+    fitted = twin.grounds.get(ground.name)
+    if fitted is None or ground != twin.ground(ground.name):
+        return []  # a ground from elsewhere
+    notes = []
+    for name, value in ground.values().items():
+        told = fitted.parameters.get(name)
+        if name.startswith("mu") and (told is None or told.value is None):
+            proven = f"at least {told.at_least:.2g} was proven" if told and told.at_least is not None else "nothing was proven"
+            never = " (grip never runs out)" if value >= ENDLESS_MU else ""
+            notes.append(f"the twin's drives do not tell {name}: {name} = {value:g}{never} was assumed, {proven}")
+    return notes
 
 
 def _document(trajectory: Any, written: list[Path]) -> dict[str, Any]:

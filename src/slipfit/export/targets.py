@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from slipfit.errors import ExportError
 from slipfit.export import mjcf, ros2_control
@@ -47,6 +48,11 @@ def find_target(name: str) -> Target:
     return TARGETS[name]
 
 
-def export(twin: Twin, to: str, *, ground: str | None = None, settings: Settings | None = None) -> Export:
-    """A twin as text for a target: `export(twin, "gz").save("p3at.sdf")`. The result's ledger says what the text does not."""
+def export(twin: Twin | str | Path, to: str, *, ground: str | None = None, settings: Settings | None = None) -> Export:
+    """A twin, or its file, as text for a target: `export(twin, "gz").save("p3at.sdf")`. The result's ledger says what the text
+    does not."""
+    if isinstance(twin, str | Path):
+        twin = Twin.load(twin)
+    if not isinstance(twin, Twin):
+        raise ExportError(f"twin is of type {type(twin).__name__}; expected a Twin, or the path of its file")
     return find_target(to).write(twin, ground, settings or Settings())

@@ -1,4 +1,4 @@
-"""Document 000's own method beside the joint fit, and beside the truth where it is known."""
+"""The published protocol [Trimble2022] beside the joint fit, and beside the truth where it is known."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def _label(result: ProtocolResult, drive: DriveFit | None, several: bool) -> str
     how = _METHODS.get(result.method, result.method)
     if drive and result.method != "imu" and POSE in drive.inspection.corrected:
         how += f", {drive.inspection.corrected[POSE].rate_hz:.0f} Hz"
-    return f"000, {how}" + (f", {drive.name}" if drive and several else "")
+    return f"published, {how}" + (f", {drive.name}" if drive and several else "")
 
 
 def _off(off: float | None) -> str:
@@ -99,7 +99,7 @@ def _shown(found: tuple[float, float | None] | None) -> str:
 
 
 def _causes(said: Sequence[_Said], reference: float | None, name: str) -> Iterator[str]:
-    """Why the document's method reads c_long wrong, once for each way of differentiating that does."""
+    """Why the published method reads c_long wrong, once for each way of differentiating that does."""
     for kind, (sign, cause) in _CAUSES.items():
         offs = [off for s in said if s.kind == kind and (off := _surprising(s, reference)) and sign * off >= 0.0]
         if offs:
@@ -129,7 +129,7 @@ def _panel(everything: Sequence[_Said], truth: Mapping[str, float]) -> Panel | N
     shown = {name: found for name, found in estimates.items() if found}
     if not shown:
         return None
-    caption = "Slip constants by method, with 90 % intervals where the method has one; the document's are from repeated runs."
+    caption = "Slip constants by method, with 90 % intervals where it has one; the published protocol's are from repeated runs."
     return Panel("methods", methods_figure(shown, truth), caption + (" The dashed green line is the truth." if truth else ""))
 
 

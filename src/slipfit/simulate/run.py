@@ -85,14 +85,17 @@ class Batch:
 
 
 def simulate(
-    robot: Robot | Twin | str | Path, scenario: Scenario | str | Path, *, ground: Ground | str | Path | None = None
+    robot: Robot | Twin | str | Path,
+    scenario: Scenario | Mapping[str, Any] | str | Path,
+    *,
+    ground: Ground | str | Path | None = None,
 ) -> Trajectory:
     """Drive a robot through a scenario, with sensors if the scenario has some.
 
     Parameters
     ----------
     robot : a record, a name of the library, or the path of a file; a twin in its place brings its ground along
-    scenario : a record, or the path of a scenario file
+    scenario : a record, what a scenario file holds, or the path of one
     ground : overrides the surface that the scenario names, and the twin's; of a twin with several grounds it chooses one
 
     Examples
@@ -112,7 +115,7 @@ def simulate(
 
 def simulate_many(
     robot: Robot | Twin | str | Path,
-    scenario: Scenario | str | Path,
+    scenario: Scenario | Mapping[str, Any] | str | Path,
     vary: Mapping[str, Any],
     *,
     ground: Ground | str | Path | None = None,
@@ -144,6 +147,10 @@ def robot_on_ground(
         robot = find_robot_or_twin(robot)
     if isinstance(robot, Robot):
         return robot, _ground(ground, scenario)
+    if not isinstance(robot, Twin):
+        raise ParameterError(
+            f"robot is of type {type(robot).__name__}; expected a Robot, a Twin, a name of the library, or a file"
+        )
     if ground is None:
         named = scenario.ground.surface
         return robot.robot, robot.ground(named if named in robot.grounds else None)
@@ -206,8 +213,16 @@ def _run(
     )
 
 
-def _scenario(scenario: Scenario | str | Path) -> Scenario:
-    return scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+def _scenario(scenario: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
+    if isinstance(scenario, str | Path):
+        return Scenario.load(scenario)
+    if isinstance(scenario, Mapping):
+        return Scenario.from_mapping({"schema": Scenario.kind(), **scenario}, where="scenario")
+    if not isinstance(scenario, Scenario):
+        raise ParameterError(
+            f"scenario is of type {type(scenario).__name__}; expected a Scenario, what its file holds, or its path"
+        )
+    return scenario
 
 
 def _ground(ground: Ground | str | Path | None, scenario: Scenario) -> Ground:

@@ -216,7 +216,7 @@ def _ground_rows(name: str, ground: FittedGround, load_n: float) -> Iterator[str
     if ground.fitted_on:
         low, high = ground.fitted_on.speed_mps
         slow, fast = ground.fitted_on.yaw_rate_radps
-        yield f"  found at {low:g} to {high:g} m/s and {slow:g} to {fast:g} rad/s"
+        yield f"  found at {low:.3g} to {high:.3g} m/s and {slow:.3g} to {fast:.3g} rad/s"
     if ground.load_n is not None and abs(ground.load_n / load_n - 1.0) > LOAD_TOLERANCE:
         yield (
             f"  the constants hold at {ground.load_n:.4g} N per wheel, the robot has {load_n:.4g} N: its mass was changed by "

@@ -8,7 +8,7 @@ import pytest
 from known_twins import known_twin
 from robots import changed, wheel_slip
 from slipfit.calibrate.one_drive import Fitter
-from slipfit.calibrate.plan import Floor, plan, usual_sensors
+from slipfit.calibrate.plan import Floor, plan, share_of, usual_sensors
 from slipfit.calibrate.plan_information import SLIP, information_of, noise_of
 from slipfit.calibrate.plan_manoeuvres import candidates, footprint_m, hardest_acceleration_mps2, objection, swept_m
 from slipfit.calibrate.run import calibrate, problem_of, unknowns_of
@@ -229,3 +229,24 @@ def test_floors_that_are_too_small_and_odd_wishes_are_refused():
         plan("p3at", max_duration_s=1.0)
     with pytest.raises(ParameterError, match="allow more"):
         plan("p3at", max_duration_s=11.0)
+
+
+def test_floor_and_precision_may_be_told_as_on_the_command_line():
+    assert Floor.from_text("4x6") == Floor(6.0, 4.0)
+    assert share_of("5%") == pytest.approx(0.05)
+    assert share_of("0.05") == share_of(0.05) == 0.05
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"floor": "6 by 4"}, "floor is '6 by 4'; expected length and width in metres, as 6x4"),
+        ({"floor": 6}, "floor is 6; expected length and width"),
+        ({"precision": "well"}, "precision is 'well'; expected a share"),
+        ({"precision": "500%"}, "precision = 5; expected a share between"),
+        ({"robot": 3}, "robot is of type int; expected a Robot"),
+    ],
+)
+def test_what_a_plan_cannot_take_is_refused_with_a_sentence(arguments, said):
+    with pytest.raises(ParameterError, match=said):
+        plan(**{"robot": "p3at"} | arguments)

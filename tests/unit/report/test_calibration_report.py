@@ -61,7 +61,7 @@ def test_sections_come_in_the_order_of_a_readers_questions(html):
         "Fit over data",
         "Residuals",
         "How sure, and what goes together",
-        "Beside document 000's own method",
+        "Beside the published protocol [Trimble2022]",
         "Found along the way",
         "What was corrected, and what was found in the logs",
         "What these drives cannot tell",
@@ -257,7 +257,7 @@ def test_the_differentiation_error_of_document_000_stands_beside_the_truth(html)
     """SPEC section 1: .0039 by 20 Hz central differences with 5 mm of noise where .005 is true, 22 % low, by Jensen."""
     text = words(html)
     assert "joint fit (this report) 0.00497 ± 0.00011 −0.6 % 10.080 ± 0.090 0.0501 ± 0.0013" in text
-    assert "000, central differences, 20 Hz, yard_run_01.mcap 0.00390 ± 0.00023 −22 % 9.960 ± 0.035" in text
+    assert "published, central differences, 20 Hz, yard_run_01.mcap 0.00390 ± 0.00023 −22 % 9.960 ± 0.035" in text
     assert "By central differences c_long comes out 22 % below the truth: noise" in text
     assert "rejected: wheels left the ground; accelerate more gently" in text
 
@@ -284,7 +284,7 @@ def test_further_results_of_the_protocol_can_be_shown(fit):
     found = example_protocol()
     other = replace(found, method="imu", c_long_per_n=replace(found.c_long_per_n, mean=0.0011))
     text = words(report_html(replace(fit, drives=fit.drives[:1]), truth=TRUTH, protocols=[other]))
-    assert "000, the IMU 0.00110 ±" in text
+    assert "published, the IMU 0.00110 ±" in text
     assert "By the IMU c_long comes out 78 % below the truth: bias and noise" in text
 
 

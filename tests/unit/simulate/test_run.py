@@ -132,3 +132,22 @@ def test_a_result_that_would_not_fit_into_memory_is_refused():
     """A million runs of 1001 records with 9 + 7 x 4 columns of 8 bytes: 296 GB."""
     with pytest.raises(SimulationError, match="296 GB; take a larger record_s"):
         simulate_many("p3at", Scenario(commands=[{"for_s": 10.0, "v_mps": 0.1}]), {"mass_kg": np.full(1_000_000, 20.0)})
+
+
+def test_a_scenario_may_be_what_its_file_holds():
+    """0.2 m/s for a second, at rest before: the same as the record's."""
+    commands = [{"for_s": 1.0, "v_mps": 0.2}]
+    assert simulate("p3at", {"commands": commands}).x_m[-1] == simulate("p3at", Scenario(commands=commands)).x_m[-1]
+
+
+@pytest.mark.parametrize(
+    ("robot", "scenario", "said"),
+    [
+        ("p3at", {"command": []}, "scenario: "),
+        ("p3at", 3, "scenario is of type int; expected a Scenario"),
+        (3, Scenario(commands=[{"for_s": 1.0, "v_mps": 0.2}]), "robot is of type int; expected a Robot"),
+    ],
+)
+def test_what_is_no_scenario_and_no_robot_is_refused_with_a_sentence(robot, scenario, said):
+    with pytest.raises(ParameterError, match=said):
+        simulate(robot, scenario)

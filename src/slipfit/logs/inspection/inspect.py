@@ -1,8 +1,10 @@
 """One pass over a log: every check in the order in which corrections build on each other."""
 
 from collections.abc import Callable
+from pathlib import Path
 
-from slipfit.library import Robot
+from slipfit.errors import LogError, ParameterError
+from slipfit.library import Robot, find_robot
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.clock import correct_clocks
 from slipfit.logs.inspection.drive import require_motion, require_witnesses
@@ -34,12 +36,13 @@ CHECKS: tuple[Callable[[DriveLog, Robot], Step], ...] = (
 )
 
 
-def inspect_log(log: DriveLog, robot: Robot) -> Inspection:
-    """What is wrong with a log, and the log as it should have been.
+def inspect_log(log: DriveLog | str | Path, robot: Robot | str | Path) -> Inspection:
+    """What is wrong with a log, and the log as it should have been: of records, or of a file and a robot of the library.
 
     Nothing is resampled. `corrected` has rows in order of time, without those that are not finite, doubled, held or frozen;
     units and signs set right; stamps of IMU and pose on the encoders' clock. After a fatal finding the rest is not looked at.
     """
+    log, robot = _log(log), _robot(robot)
     findings: list[Finding] = []
     corrections: list[str] = []
     corrected = log
@@ -52,3 +55,21 @@ def inspect_log(log: DriveLog, robot: Robot) -> Inspection:
             return Inspection(log, corrected, worst_first(findings), tuple(corrections))
     step, lifted = find_lift(corrected, robot)
     return Inspection(log, corrected, worst_first([*findings, *step.findings]), tuple(corrections), lifted)
+
+
+def _log(log: DriveLog | str | Path) -> DriveLog:
+    if isinstance(log, str | Path):
+        return DriveLog.load(log)
+    if not isinstance(log, DriveLog):
+        raise LogError(f"log is of type {type(log).__name__}; expected a DriveLog, or the path of a log")
+    return log
+
+
+def _robot(robot: Robot | str | Path) -> Robot:
+    if isinstance(robot, str | Path):
+        return find_robot(robot)
+    if not isinstance(robot, Robot):
+        raise ParameterError(
+            f"robot is of type {type(robot).__name__}; expected a Robot, a name of the library, or the path of a file"
+        )
+    return robot

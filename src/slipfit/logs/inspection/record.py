@@ -8,6 +8,9 @@ import numpy as np
 
 from slipfit.logs.drive_log import DriveLog
 
+#: The remedy of what needs none.
+NO_REMEDY = "nothing"
+
 
 class Severity(Enum):
     """How much a finding matters; the value is what it means for calibration."""
@@ -41,8 +44,8 @@ class Finding:
     is_corrected: bool = False
 
     def __str__(self) -> str:
-        done = "corrected" if self.is_corrected else self.remedy
-        return f"{self.severity.word:<8}{self.channel + ', ' if self.channel else ''}{self.kind}: {self.found}; {done}"
+        done = "; corrected" if self.is_corrected else "" if self.remedy == NO_REMEDY else f"; {self.remedy}"
+        return f"{self.severity.word:<8}{self.channel + ', ' if self.channel else ''}{self.kind}: {self.found}{done}"
 
     def to_document(self) -> dict[str, Any]:
         """For programs."""
@@ -98,7 +101,9 @@ class Inspection:
             return "\n".join([*lines, "nothing found"])
         for finding in self.findings:
             lines.append(f"{finding.severity.word:<8} {finding.channel or 'log':<9} {finding.kind}: {finding.found}")
-            lines.append(f"{'':<18} -> {'corrected' if finding.is_corrected else finding.remedy}")
+            remedy = "corrected" if finding.is_corrected else finding.remedy
+            if remedy != NO_REMEDY:
+                lines.append(f"{'':<18} -> {remedy}")
         counts = [(s, sum(f.severity is s for f in self.findings)) for s in Severity]
         lines.append(", ".join(f"{count} {severity.word}" for severity, count in counts if count))
         return "\n".join(lines)

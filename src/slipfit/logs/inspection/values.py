@@ -17,6 +17,9 @@ HELD_SHARE, FROZEN_S = 0.2, 1.0
 #: A slower source repeats a few rows at a time; wheels at a steady speed repeat many.
 HELD_RUN = 4
 
+#: Numbers whose usual change is at most so many of their smallest are counted in coarse steps: what repeats there is resolution.
+FEW_QUANTA = 1.5
+
 #: A rail is an extreme value that is kept for so many samples in a row and so many altogether, and entered by a leap.
 RAIL_RUN, RAIL_SAMPLES, RAIL_LEAP = 3, 6, 4.0
 
@@ -82,6 +85,8 @@ def drop_repeated(log: DriveLog, robot: Robot) -> Step:
         share = int(np.count_nonzero(held)) / max(int(np.count_nonzero(moving)), 1)
         if found and found[0] == "speed" and held.any() and np.percentile([b - a + 1 for a, b in spans(held)], 95.0) > HELD_RUN:
             share = 0.0
+        if share > HELD_SHARE and _is_coarse(channel.values, moving):
+            share = 0.0
         if share > HELD_SHARE:
             rate = channel.rate_hz * (1.0 - share)
             findings.append(
@@ -108,6 +113,20 @@ def _is_fine(channel: Channel) -> bool:
     steps = np.abs(np.diff(channel.values, axis=0))
     nonzero = steps[steps > 1e-12]
     return bool(len(nonzero) and np.percentile(nonzero, 90.0) > 10.0 * np.percentile(nonzero, 1.0))
+
+
+def _is_coarse(values: np.ndarray, moving: np.ndarray) -> bool:
+    """Whether numbers mostly change by one quantum, the smallest change of their column, while the robot moves.
+
+    Speeds made of counts (4096 a turn at 100 Hz: 1.46 rpm) stay on one step or go to the next as long as the speed is about
+    steady. Fine numbers that a slower source holds change by many times their smallest change when the next one comes.
+    """
+    quanta = []
+    for steps in np.abs(np.diff(values, axis=0))[moving[1:]].T:
+        changes = steps[steps > 1e-9 * steps.max(initial=0.0)]  # what is left of equal numbers after arithmetic is no change
+        if len(changes):
+            quanta.append(changes / changes.min())
+    return bool(quanta) and float(np.median(np.concatenate(quanta))) <= FEW_QUANTA
 
 
 def look_for_rails(log: DriveLog, _: Robot) -> Step:

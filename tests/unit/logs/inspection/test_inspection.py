@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from drives import drive
+from slipfit.errors import SlipfitError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog, Severity, inspect_log
 
@@ -65,6 +66,33 @@ def test_held_poses_are_left_out(good):
     inspection = inspect_log(good.having(held), P3AT)
     (finding,) = inspection.of_kind("held", "pose")
     assert finding.value == pytest.approx(10.0, rel=0.1)
+
+
+def counted_speeds(log):
+    """Speeds of left and right as a driver makes them: counts of 4096 a turn since the row before, over its 10 ms."""
+    wheels = log["encoders"]
+    counts = np.rint(wheels.values[:, :2] * 4096 / (2 * np.pi))
+    rpm = np.diff(counts, axis=0, prepend=counts[:1]) * 60.0 * 100.0 / 4096
+    return Channel("encoders", wheels.stamps_ns, rpm * np.pi / 30.0, ("left_speed_radps", "right_speed_radps"))
+
+
+def test_speeds_in_coarse_steps_that_repeat_are_no_held_rows():
+    """A step is 1.46 rpm: at a steady speed 27 % of the rows repeat by resolution, a few at a time, and all of them are kept."""
+    turn = {"for_s": 6.0, "yaw_rate_radps": 0.9, "profile": "quintic"}
+    ahead = {"for_s": 6.0, "v_mps": 0.35, "profile": "linear", "ramp_s": 2.0}
+    log = drive(commands=[{"for_s": 1.0, "v_mps": 0.0}, ahead, turn, {"for_s": 1.0, "v_mps": 0.0}]).readings
+    inspection = inspect_log(log.having(counted_speeds(log)), P3AT)
+    assert not inspection.of_kind("held", "encoders")
+    assert len(inspection.corrected["encoders"].stamps_ns) == len(log["encoders"].stamps_ns)
+
+
+def test_fine_speeds_that_are_held_are_left_out(good):
+    """Truth: every second row repeats the row before, so the source has 50 Hz."""
+    counted = counted_speeds(good)
+    fine = counted.values + np.random.default_rng(1).normal(0.0, 0.02, counted.values.shape)
+    held = replace(counted, values=fine[np.arange(len(fine)) // 2 * 2])
+    (finding,) = inspect_log(good.having(held), P3AT).of_kind("held", "encoders")
+    assert finding.value == pytest.approx(50.0, rel=0.1)
 
 
 def test_a_drive_without_turn_is_told():
@@ -231,3 +259,23 @@ def test_whatever_happens_to_a_log_it_is_inspected(good, seeds):
         assert inspection.findings
         for channel in inspection.corrected.channels.values():
             assert np.isfinite(channel.values).all()
+
+
+def test_paths_and_names_are_taken_in_place_of_records(good, tmp_path):
+    """What the file and the library hold is what the records are."""
+    good.save(tmp_path / "drive")
+    by_name, by_record = inspect_log(str(tmp_path / "drive"), "p3at"), inspect_log(good, P3AT)
+    assert [f.kind for f in by_name.findings] == [f.kind for f in by_record.findings]
+
+
+@pytest.mark.parametrize(("log", "robot", "said"), [(3, P3AT, "log is of type int"), (DriveLog(), 3, "robot is of type int")])
+def test_something_else_is_refused_with_a_sentence(log, robot, said):
+    with pytest.raises(SlipfitError, match=f"{said}; expected a"):
+        inspect_log(log, robot)
+
+
+def test_what_needs_no_remedy_shows_none(good):
+    inspection = inspect_log(good, P3AT)
+    assert any(f.remedy == "nothing" for f in inspection.findings)
+    assert "-> nothing" not in inspection.summary()
+    assert not any(str(f).endswith("nothing") for f in inspection.findings)
