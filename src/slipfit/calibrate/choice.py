@@ -67,21 +67,20 @@ class _Fitted:
 
 
 def _fitted(judge: Fitter, unknowns: Sequence[Unknown], start: Start) -> _Fitted:
+    """The fit from a start; with tyres that relax, where these promise to explain something, or where something is missing."""
     fitter = Fitter(judge.problem)
     sought = [*unknowns, constant("mu", start.at["mu"])] if start.is_limited else unknowns
-    solution, told = _with_tyres(fitter, fitter.fit(started(sought, start.at)))
-    return _Fitted(solution, told, _left(judge, solution.unknowns, solution.values[None])[0])
-
-
-def _with_tyres(fitter: Fitter, solution: Solution) -> tuple[Solution, Solution]:
-    """The solution with tyres that relax, where a step towards them promises to explain something; else itself, and itself
-    with the tyres' columns."""
+    solution = fitter.fit(started(sought, start.at))
+    left = _left(judge, solution.unknowns, solution.values[None])[0]
     wide = fitter.widened(solution, NOT_RELAXING)
-    if _promised_by_lengths(wide) < TYRES_TELL * float(np.mean(wide.white**2)):
-        return solution, wide
-    at = dict(zip(solution.names, solution.values, strict=True))
-    relaxing = fitter.fit(started([*solution.unknowns, *tyres()], at))
-    return relaxing, relaxing
+    found = _Fitted(solution, wide, left)
+    if left > EXPLAINED or _promised_by_lengths(wide) > TYRES_TELL * float(np.mean(wide.white**2)):
+        at = dict(zip(solution.names, solution.values, strict=True))
+        relaxing = fitter.fit(started([*solution.unknowns, *tyres()], at))
+        left_by_tyres = _left(judge, relaxing.unknowns, relaxing.values[None])[0]
+        if left_by_tyres < CLEARLY_LOWER * left:
+            found = _Fitted(relaxing, relaxing, left_by_tyres)
+    return found
 
 
 def _promised_by_lengths(wide: Solution) -> float:

@@ -258,7 +258,7 @@ class Fitter:
         """The same solution, with unknowns that stay where they start: their columns tell what they might change."""
         unknowns, values = (*solution.unknowns, *more), np.concatenate([solution.values, [u.start for u in more]])
         body = self.problem.bodies(unknowns, values[None])[0]
-        columns = self.jacobian(unknowns, values, body, of=range(len(solution.unknowns), len(unknowns)))
+        columns = self.jacobian(unknowns, values, body, reach_share=1.0, of=range(len(solution.unknowns), len(unknowns)))
         return replace(solution, unknowns=unknowns, values=values, jacobian=np.hstack([solution.jacobian, columns]))
 
     def fit(self, unknowns: Sequence[Unknown], *, rounds: int = 2) -> Solution:
