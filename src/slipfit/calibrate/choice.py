@@ -14,6 +14,9 @@ from slipfit.contact.wheel_slip import RELAXATION
 #: Nothing is missing from a model that leaves this mean square of white residuals, with the fit's own robust loss.
 EXPLAINED = 1.25
 
+#: Residuals that leave less than this share of the noise are rounding: no model is better than another.
+BELOW_NOISE = 0.5
+
 #: A limit is looked for when one explains more by this factor, or when wheels would carry more than this share of their load.
 CLEARLY_LOWER, PLAUSIBLE_GRIP = 0.97, 1.0
 
@@ -74,11 +77,13 @@ def _fitted(judge: Fitter, unknowns: Sequence[Unknown], start: Start) -> _Fitted
     left = _left(judge, solution.unknowns, solution.values[None])[0]
     wide = fitter.widened(solution, NOT_RELAXING)
     found = _Fitted(solution, wide, left)
-    if left > EXPLAINED or _promised_by_lengths(wide) > TYRES_TELL * float(np.mean(wide.white**2)):
+    # The judge does not know a pose's noise; the solution's own cost, after weighing anew, does.
+    lacks = max(left, solution.cost / len(solution.white)) > EXPLAINED
+    if lacks or _promised_by_lengths(wide) > TYRES_TELL * float(np.mean(wide.white**2)):
         at = dict(zip(solution.names, solution.values, strict=True))
         relaxing = fitter.fit(started([*solution.unknowns, *tyres()], at))
         left_by_tyres = _left(judge, relaxing.unknowns, relaxing.values[None])[0]
-        if left_by_tyres < CLEARLY_LOWER * left:
+        if left_by_tyres < CLEARLY_LOWER * left or relaxing.cost < CLEARLY_LOWER * solution.cost:
             found = _Fitted(relaxing, relaxing, left_by_tyres)
     return found
 
@@ -114,7 +119,9 @@ def _used_grip(problem: Problem, found: _Fitted) -> float:
 
 
 def _a_limit_helps(judge: Fitter, found: _Fitted) -> bool:
-    """Whether some mu explains more with everything else as found: one batch."""
+    """Whether some mu explains more with everything else as found: one batch. Not where residuals are well below the noise."""
+    if found.left < BELOW_NOISE:
+        return False
     mus = np.geomspace(0.1, 1.2, 16)
     points = np.column_stack([np.repeat(found.solution.values[None], len(mus), axis=0), mus])
     return min(_left(judge, [*found.solution.unknowns, constant("mu", 1.0)], points)) < CLEARLY_LOWER * found.left
