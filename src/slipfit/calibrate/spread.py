@@ -11,8 +11,8 @@ from slipfit.calibrate.one_drive import ROBUST_FROM, Solution
 BLOCKS_S, FEWEST_BLOCKS = (3.0, 6.0, 12.0), 4
 BLOCK_S = BLOCKS_S[0]
 
-#: Longer blocks are few: their variance counts only beyond this factor.
-LONGER_BLOCKS_EXCUSED = 1.5
+#: Blocks are few, longer ones fewer: their variance counts only beyond these factors, else chance alone would widen intervals.
+BLOCKS_EXCUSED, LONGER_BLOCKS_EXCUSED = 1.3, 1.5
 
 #: Relative error of a limit that no residual shows: counts shake a replay's wheels, and a limit cuts that on one side only.
 CUT_BY_COUNTS = 0.002
@@ -60,7 +60,7 @@ def spread_of(solution: Solution) -> Spread:
         return Spread(inverse, np.ones(len(prior)), used)
     # Short blocks tell the spread best; longer ones see slower errors, but only a clear excess counts: few blocks scatter.
     slow = [ratio / LONGER_BLOCKS_EXCUSED for ratio in ratios[1:]]
-    inflation = np.sqrt(np.maximum(1.0, np.max([ratios[0], *slow], axis=0)))
+    inflation = np.sqrt(np.maximum(1.0, np.max([ratios[0] / BLOCKS_EXCUSED, *slow], axis=0)))
     covariance = inverse * np.outer(inflation, inflation)
     for k, name in enumerate(solution.names):
         if name == "mu":
