@@ -60,7 +60,7 @@ def spread_of(solution: Solution) -> Spread:
         return Spread(inverse, np.ones(len(prior)), used)
     # Short blocks tell the spread best; longer ones see slower errors, but only a clear excess counts: few blocks scatter.
     slow = [ratio / LONGER_BLOCKS_EXCUSED for ratio in ratios[1:]]
-    inflation = np.sqrt(np.maximum(1.0, np.max([ratios[0] / BLOCKS_EXCUSED, *slow], axis=0)))
+    inflation = np.sqrt(np.maximum(1.0, np.max([np.where(ratios[0] > BLOCKS_EXCUSED, ratios[0], 1.0), *slow], axis=0)))
     covariance = inverse * np.outer(inflation, inflation)
     for k, name in enumerate(solution.names):
         if name == "mu":
