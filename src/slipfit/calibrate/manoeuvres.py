@@ -16,6 +16,7 @@ from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from slipfit.calibrate.wheel_motion import WheelMotion, wheel_motion
 from slipfit.library import Robot
+from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU
 from slipfit.logs.drive_log import NANOSECONDS
@@ -148,7 +149,7 @@ def _speeds(motion: WheelMotion) -> _Speeds:
     # Noise of the speeds by samples one window apart: medians do not see the manoeuvres.
     apart = max(1, round(window / GRID_S))
     jumps = np.concatenate([side[apart:] - side[:-apart] for side in (left, right)]) if len(grid) > apart else np.zeros(1)
-    noise = 1.4826 * float(np.median(np.abs(jumps - np.median(jumps)))) / np.sqrt(2.0)
+    noise = robust_std(jumps) / float(np.sqrt(2.0))
     fastest = np.maximum(np.abs(left), np.abs(right))
     return _Speeds(int(motion.stamps_ns[0]), left, right, SAME_MPS + SAME_SHARE * fastest + SAME_NOISES * noise)
 

@@ -13,6 +13,7 @@ from slipfit.calibrate.replay import Replay
 from slipfit.calibrate.unknowns import Unknown, started
 from slipfit.calibrate.weights import PoseNoise, Weighing, pose_noise, reading_noise, weigh_inertial, weigh_pose
 from slipfit.library import Robot
+from slipfit.library.deviation import robust_std
 
 #: Least noise that a channel is taken to have: accelerations, turning rates, ways, angles.
 FLOORS = {"accel": 2e-3, "gyro": 1e-4, "way": 1e-5, "angle": 1e-5}
@@ -149,7 +150,7 @@ class Fitter:
                 self.noise[k] = pose_noise(r, self.problem.observations.pose.is_next, floor)
             else:
                 white = w.whiten(r)
-                spread = 1.4826 * float(np.median(np.abs(white)))
+                spread = robust_std(white, about=0.0)
                 least = self.least[k]
                 assert not isinstance(least, PoseNoise)
                 self.noise[k] = max(noise * min(spread, 10.0), least)

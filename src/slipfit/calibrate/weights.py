@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.linalg import cholesky_banded, lapack
 
 from slipfit.calibrate.observations import Inertial, PoseSteps
+from slipfit.library.deviation import robust_std
 
 #: Width of the averaging window and the spacing of its centres (s).
 WINDOW_S, SPACING_S = 0.2, 0.05
@@ -124,7 +125,7 @@ def weigh_pose(pose: PoseSteps, noise: PoseNoise) -> Weighing:
 def pose_noise(residuals: np.ndarray, is_next: np.ndarray, floor: float) -> PoseNoise:
     """Both errors from the residuals' variance and the covariance of neighbours: g0 = 2 p^2 + s^2, g1 = -p^2."""
     r = residuals - np.median(residuals)
-    limit = 6.0 * 1.4826 * float(np.median(np.abs(r))) + floor
+    limit = 6.0 * robust_std(r, about=0.0) + floor
     r = np.clip(r, -limit, limit)
     g0, g1 = float(np.mean(r**2)), float(np.mean((r[1:] * r[:-1])[is_next[1:]])) if is_next[1:].any() else 0.0
     pose_variance = min(max(-g1, 0.0), 0.5 * g0)
@@ -138,4 +139,4 @@ def reading_noise(signal: np.ndarray, floor: float) -> float:
     second = np.diff(signal, n=2)
     told = np.unique(signal)
     step = float(np.diff(told).min()) if 1 < len(told) < IN_STEPS * len(signal) else 0.0
-    return max(1.4826 * float(np.median(np.abs(second - np.median(second)))) / math.sqrt(6.0), step / math.sqrt(12.0), floor)
+    return max(robust_std(second) / math.sqrt(6.0), step / math.sqrt(12.0), floor)

@@ -8,6 +8,7 @@ from scipy.integrate import cumulative_trapezoid
 
 from slipfit.errors import LogError
 from slipfit.library import Robot
+from slipfit.library.deviation import robust_std
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, side_column, wheel_columns
 from slipfit.logs.drive_log import NANOSECONDS
@@ -88,7 +89,7 @@ def wheel_angles(log: DriveLog, robot: Robot, *, counts_per_turn: float | None =
 def _scatter(angles: np.ndarray) -> float:
     """Standard deviation of white noise in angles of turning wheels, by fourth differences, which motion hardly reaches."""
     fourth, turning = np.abs(np.diff(angles, n=4, axis=0)), np.abs(np.diff(angles, axis=0))[2:-1] > 0.0
-    return float(np.median(fourth[turning])) / (0.6745 * np.sqrt(70.0)) if len(fourth) and turning.any() else 0.0
+    return robust_std(fourth[turning], about=0.0) / float(np.sqrt(70.0)) if len(fourth) and turning.any() else 0.0
 
 
 def _smallest_change(values: np.ndarray) -> float:

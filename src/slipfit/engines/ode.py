@@ -19,7 +19,7 @@ import numpy as np
 from slipfit.engines import ode_library
 from slipfit.engines.engine_run import BODY_COLUMNS, WHEEL_COLUMNS, EngineRun, rotations
 from slipfit.engines.ode_library import Contact, JointFeedback, Mass, Matrix3
-from slipfit.engines.rigid_parts import Part, parts_of, whole_centre
+from slipfit.engines.rigid_parts import Part, measures_of, parts_of
 from slipfit.engines.sdf_model import BOX, SPHERE, Collision, SdfModel, Surface, Wheel, read_sdf
 from slipfit.engines.sdf_xml import Frame, rotation_rpy
 from slipfit.engines.settings import DEFAULT_ITERATIONS, DEFAULT_STEP_S, Settings, WheelCommands
@@ -69,17 +69,13 @@ class Ode:
             stepper.close()
         said = sorted(set(ode_library.messages))
         notes = [*model.notes, *(f"ODE says: {message}" for message in said[:3])]
-        wheels = model.wheels
         return EngineRun.from_rows(
             rows,
             step_s=stepper.step_s,
             engine=self.version(),
-            model=model.name,
             settings=used,
-            wheels_at_m=np.array([wheel.at_m for wheel in wheels]),
-            wheel_radius_m=np.array([wheel.radius_m for wheel in wheels]),
-            centre_of_mass_m=whole_centre(model),
             notes=tuple(notes),
+            **measures_of(model),
         )
 
 

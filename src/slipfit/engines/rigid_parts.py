@@ -57,3 +57,13 @@ def whole_centre(model: SdfModel) -> np.ndarray:
     centre = masses @ np.array([part.frame.position_m for part in parts]) / masses.sum()
     inverse = model.base.frame.inverse()
     return np.asarray(inverse.rotation @ centre + inverse.position_m)
+
+
+def measures_of(model: SdfModel) -> dict[str, object]:
+    """What a record of a run tells about its model: name, wheels, centre of mass."""
+    return {
+        "model": model.name,
+        "wheels_at_m": np.array([wheel.at_m for wheel in model.wheels]),
+        "wheel_radius_m": np.array([wheel.radius_m for wheel in model.wheels]),
+        "centre_of_mass_m": whole_centre(model),
+    }

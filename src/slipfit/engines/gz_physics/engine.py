@@ -9,7 +9,7 @@ import numpy as np
 from slipfit.engines.engine_run import BODY_COLUMNS, WHEEL_COLUMNS, EngineRun, rotations, row_width
 from slipfit.engines.gz_physics import build
 from slipfit.engines.gz_physics.world import world_text
-from slipfit.engines.rigid_parts import whole_centre
+from slipfit.engines.rigid_parts import measures_of
 from slipfit.engines.sdf_model import SdfModel, Wheel, read_sdf
 from slipfit.engines.settings import DEFAULT_STEP_S, Settings, WheelCommands
 from slipfit.engines.stepping import check_wheels
@@ -56,12 +56,9 @@ class GzPhysics:
             _in_wheel_axes(rows, model, wheels),
             step_s=step_s,
             engine=version,
-            model=model.name,
             settings=used,
-            wheels_at_m=np.array([wheel.at_m for wheel in wheels]),
-            wheel_radius_m=np.array([wheel.radius_m for wheel in wheels]),
-            centre_of_mass_m=whole_centre(model),
             notes=tuple(notes),
+            **measures_of(model),
         )
 
 

@@ -12,6 +12,7 @@ as it is when the robot speeds up backward. IMUs miss much of this: wheels chatt
 import numpy as np
 
 from slipfit.library import Robot
+from slipfit.library.deviation import robust_std
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.record import Finding, Severity, Step, spans
@@ -143,7 +144,7 @@ def _bursts(log: DriveLog) -> list[Finding]:
             continue
         rate = _smoothed(channel.column(axis), round(0.1 * channel.rate_hz))
         rate = rate - np.median(rate)
-        burst = spans(np.abs(rate) > max(BURST_RADPS, 8.0 * 1.4826 * float(np.median(np.abs(rate)))))
+        burst = spans(np.abs(rate) > max(BURST_RADPS, 8.0 * robust_std(rate, about=0.0)))
         if burst:
             findings.append(
                 Finding(

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from slipfit.library import Robot
+from slipfit.library.deviation import robust_std
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
 from slipfit.logs.inspection.record import Finding, Severity, Step
@@ -121,7 +122,7 @@ def look_at_rates(log: DriveLog, _: Robot) -> Step:
             )
         )
         findings += _gaps(log[name], periods, median)
-        jitter = 1.4826 * float(np.median(np.abs(periods - median))) / median
+        jitter = robust_std(periods, about=median) / median
         if jitter > JITTER:
             findings.append(
                 Finding(
