@@ -10,7 +10,7 @@ from slipfit.calibrate.posterior import Posterior
 from slipfit.calibrate.protocol import ProtocolResult
 from slipfit.library import Robot
 from slipfit.logs.inspection import Inspection
-from slipfit.twin import Covariance, FittedGround, FittedOn, FittedParameter, LogOrigin, Provenance, Twin
+from slipfit.twin import Covariance, FittedGround, FittedOn, FittedParameter, FittedPowertrain, LogOrigin, Provenance, Twin
 from slipfit.twin.fitted import Status
 
 
@@ -65,6 +65,7 @@ class DriveFit:
     names: tuple[str, ...]  # of the constants
     values: np.ndarray
     covariance: np.ndarray  # with the spread of the robot's own numbers in it
+    own_covariance: np.ndarray  # as if these were known: what other drives of the same robot need not share
     nuisances: tuple[Nuisance, ...]
     traces: tuple[Trace, ...]
     misfit: float  # root mean square of the residuals over the sensors' own noise: 1 if that explains them
@@ -102,6 +103,7 @@ class Fit:
     load_n: float
     posterior: Mapping[str, np.ndarray]  # draws by constant
     notes: tuple[str, ...] = ()
+    powertrain: FittedPowertrain | None = None  # where the logs have commands beside wheel speeds
 
     @property
     def corrected(self) -> list[str]:
@@ -129,7 +131,8 @@ class Fit:
         """What calibrate writes and everything else reads."""
         logs = [LogOrigin(name=d.name, sha256=d.digest) for d in self.drives]
         provenance = Provenance.now(logs, self.corrected, list(self.notes))
-        return Twin(robot=self.robot, grounds={self.ground: self.to_ground()}, provenance=provenance)
+        grounds = {self.ground: self.to_ground()}
+        return Twin(robot=self.robot, grounds=grounds, powertrain=self.powertrain, provenance=provenance)
 
     def to_document(self) -> dict[str, Any]:
         """For --json: the twin's records, and what belongs to the fit alone."""

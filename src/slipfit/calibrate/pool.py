@@ -173,53 +173,47 @@ def _tyres(drives: Sequence[DriveFit], source: str, width: float) -> dict[str, F
 def _pooled(drives: Sequence[DriveFit]) -> tuple[list[str], np.ndarray, np.ndarray, dict[str, float]]:
     """Means weighted by what each drive knows; drives that differ by more than they say spread the answer (random effects).
 
-    The robot's mass is one number for all drives: its share (c is proportional to 1 / m) is taken out before and put back after.
+    Mass, inertia, radius and centre of mass are the same in all drives: what their spread makes is no reason to differ, and no
+    number of drives makes it smaller. It is taken out before and put back after.
     Reference  [DerSimonian1986]
     """
     first = max(drives, key=lambda drive: len(drive.names))
     names = list(first.names)
     if len(drives) == 1:
         return names, np.array(first.values), np.array(first.covariance), {}
-    values, covariance, between = np.array(first.values), np.zeros((len(names), len(names))), {}
-    shared = _relative_mass(first)
+    alike = [d for d in drives if list(d.names) == names]
+    shared = np.mean([d.covariance - d.own_covariance for d in alike], axis=0)
+    values, std, between = np.array(first.values), np.zeros(len(names)), {}
     for k, n in enumerate(names):
-        told = [
-            (float(d.values[d.names.index(n)]), float(d.covariance[d.names.index(n), d.names.index(n)]))
-            for d in drives
-            if n in d.names
-        ]
-        x, v = np.array([t[0] for t in told]), np.array([t[1] for t in told])
-        common = 0.0 if n in ("mass_kg", "mu") else shared**2
-        own = np.maximum(v - common * x**2, 1e-4 * v)
+        told = [(d, d.names.index(n)) for d in drives if n in d.names]
+        x = np.array([float(d.values[j]) for d, j in told])
         if n == "mass_kg":
-            values[k], covariance[k, k] = x.mean(), v.min()
+            values[k] = x.mean()
             continue
-        weight = 1.0 / own
-        mean = float(weight @ x / weight.sum())
-        excess = float(weight @ (x - mean) ** 2) - (len(x) - 1)
-        effect = max(0.0, excess / float(weight.sum() - (weight**2).sum() / weight.sum())) if len(x) > 1 else 0.0
+        own = np.array([max(float(d.own_covariance[j, j]), 1e-4 * float(d.covariance[j, j])) for d, j in told])
+        effect = _between(x, own)
         weight = 1.0 / (own + effect)
-        values[k] = float(weight @ x / weight.sum())
-        covariance[k, k] = 1.0 / float(weight.sum()) + common * values[k] ** 2
+        values[k], std[k] = float(weight @ x / weight.sum()), np.sqrt(1.0 / float(weight.sum()))
         between[n] = float(np.std(x, ddof=1) / abs(values[k])) if len(x) > 1 else 0.0
-    correlation = _mean_correlation(drives, names)
-    std = np.sqrt(np.diag(covariance))
-    return names, values, correlation * np.outer(std, std), between
+    return names, values, _mean_correlation(alike) * np.outer(std, std) + shared, between
 
 
-def _relative_mass(drive: DriveFit) -> float:
-    if "mass_kg" not in drive.names:
+def _between(x: np.ndarray, variance: np.ndarray) -> float:
+    """Variance between drives beyond what they say of themselves."""
+    if len(x) < 2:
         return 0.0
-    k = drive.names.index("mass_kg")
-    return float(np.sqrt(drive.covariance[k, k]) / drive.values[k])
+    weight = 1.0 / variance
+    excess = float(weight @ (x - weight @ x / weight.sum()) ** 2) - (len(x) - 1)
+    return max(0.0, excess / float(weight.sum() - (weight**2).sum() / weight.sum()))
 
 
-def _mean_correlation(drives: Sequence[DriveFit], names: Sequence[str]) -> np.ndarray:
+def _mean_correlation(drives: Sequence[DriveFit]) -> np.ndarray:
+    """Of what belongs to each drive; what does not vary there correlates with nothing."""
     found = []
     for d in drives:
-        if list(d.names) == list(names):
-            std = np.sqrt(np.diag(d.covariance))
-            found.append(d.covariance / np.outer(std, std))
+        std = np.sqrt(np.diag(d.own_covariance))
+        scale = np.where(std > 1e-9 * np.sqrt(np.diag(d.covariance)), std, np.inf)
+        found.append(d.own_covariance / np.outer(scale, scale))
     return np.asarray(np.mean(found, axis=0))
 
 
@@ -300,11 +294,12 @@ def _sentences(
     if mu.status is Status.NOT_EXCITED and mu.at_least is not None:
         proven = f"; at least {mu.at_least:.2f} of the load was carried" if mu.at_least > LEAST_GRIP else ""
         said.append(f"mu is not determined: no wheel slid{proven}")
-    if c_lat.value is not None and c_long.value is not None and not any(t.name == "pose_x_m" for d in drives for t in d.traces):
+    is_scale_exact = not any(n.name == "gyro_scale" for d in drives for n in d.nuisances)
+    if c_lat.value is not None and c_long.value is not None and is_scale_exact:
         said.append(
             f"without a pose the gyro's scale and the track are taken as exact: 0.1 % of either changes c_lat / c_long by "
             f"{0.1 * (1.0 + c_lat.value / c_long.value * (robot.track_m / robot.wheelbase_m) ** 2):.1f} %, and c_long with it; "
-            f"turn the robot by ten known turns and compare"
+            f"turn the robot by ten known turns and compare, or say how far the scale may be off (gyro_scale_std)"
         )
     if not robot.mass_kg.std:
         said.append("the robot's mass has no spread in its file: the intervals contain none")

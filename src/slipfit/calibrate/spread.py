@@ -6,6 +6,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from slipfit.calibrate.one_drive import ROBUST_FROM, Solution
+from slipfit.calibrate.unknowns import OF_THE_ROBOT
 
 #: Lengths of the blocks whose scores are taken as independent (s), and the fewest blocks that say something.
 BLOCKS_S, FEWEST_BLOCKS = (3.0, 6.0, 12.0), 4
@@ -66,6 +67,15 @@ def spread_of(solution: Solution) -> Spread:
         if name == "mu":
             covariance[k, k] += (CUT_BY_COUNTS * solution.values[k]) ** 2
     return Spread(covariance, inflation, used)
+
+
+def without_robot(solution: Solution, spread: Spread) -> np.ndarray:
+    """The covariance if the robot's own numbers were known: S_cc - S_cb S_bb^-1 S_bc."""
+    robot = [k for k, u in enumerate(solution.unknowns) if u.name in OF_THE_ROBOT]
+    if not robot:
+        return spread.covariance
+    beside = spread.covariance[:, robot]
+    return np.asarray(spread.covariance - beside @ inverse_of(spread.covariance[np.ix_(robot, robot)]) @ beside.T)
 
 
 def robust_weights(white: np.ndarray) -> np.ndarray:

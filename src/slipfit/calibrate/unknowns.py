@@ -14,6 +14,9 @@ CONSTANTS = ("c_long_per_n", "c_lat_per_n", "mu")
 LOWEST = {"c_long_per_n": 1e-6, "c_lat_per_n": 1e-6, "mu": 0.02}
 HIGHEST = {"c_long_per_n": 1.0, "c_lat_per_n": 10.0, "mu": 10.0}
 
+#: Numbers of the robot itself, the same in all of its drives.
+OF_THE_ROBOT = ("centre_of_mass_x_m", "centre_of_mass_y_m", "mass_kg", "yaw_inertia_kgm2", "radius_m")
+
 #: Tyres of such robots relax within centimetres; solid ones hardly (m).
 RELAXATION_STD_M, DAMPING_STD_S = 0.03, 0.01
 
@@ -83,8 +86,8 @@ def tyres() -> list[Unknown]:
     ]
 
 
-def imu_unknowns(*, has_pose: bool, moves_at_start: bool) -> list[Unknown]:
-    """What may be wrong with an IMU. Its yaw scale shows only beside a pose; without one it is taken as exact."""
+def imu_unknowns(*, has_pose: bool, moves_at_start: bool, gyro_scale_std: float = 0.0) -> list[Unknown]:
+    """What may be wrong with an IMU. Its yaw scale shows only beside a pose; without one it is as exact as one says."""
     found = [
         Unknown("accel_bias_x_mps2", 0.0, 0.01, None, "accelerometer bias (or tilt) ahead", "sensors"),
         Unknown("accel_bias_y_mps2", 0.0, 0.01, None, "accelerometer bias (or tilt) to the left", "sensors"),
@@ -97,8 +100,9 @@ def imu_unknowns(*, has_pose: bool, moves_at_start: bool) -> list[Unknown]:
         Unknown("floor_slope_x", 0.0, 0.001, 0.01, "floor rising along the first heading", "sensors"),
         Unknown("floor_slope_y", 0.0, 0.001, 0.01, "floor rising to the left of it", "sensors"),
     ]
-    if has_pose:
-        found.append(Unknown("gyro_scale", 1.0, 0.001, 0.02, "gyro scale", "sensors", 1.0))
+    if has_pose or gyro_scale_std > 0.0:
+        std = 0.02 if has_pose else gyro_scale_std
+        found.append(Unknown("gyro_scale", 1.0, 0.001, std, "gyro scale", "sensors", 1.0))
     if moves_at_start:
         found.append(Unknown("start_v_mps", 0.0, 0.01, 0.1, "start speed", "motion"))
     return found

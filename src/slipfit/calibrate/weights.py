@@ -31,6 +31,10 @@ DOUBTED_INTERVAL_S = 0.01
 #: Readings are told in steps when they have fewer different values than this share of their number.
 IN_STEPS = 0.2
 
+#: Readings that count for less than this share are not used: right at a corner they change by all of it within a fraction of a
+#: sample, which would look like a precise clock.
+LEAST_READING = 0.2
+
 #: Windows with less than this share of their weight left are not used.
 LEAST_SHARE = 0.25
 
@@ -81,7 +85,8 @@ def weigh_inertial(
     """
     time_s = imu.time_s
     variance = noise**2 + doubt**2
-    share = np.where(excluded, 0.0, noise**2 / variance)
+    share = noise**2 / variance
+    share = np.where(excluded | (share < LEAST_READING), 0.0, share)
     interval = float(np.median(np.diff(time_s)))
     half = max(1, round(0.5 * WINDOW_S / interval))
     offsets = np.arange(-half, half + 1)

@@ -13,6 +13,9 @@ from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, side_column, wheel_columns
 from slipfit.logs.drive_log import NANOSECONDS
 
+#: Shares of a count that angles may be off by and still be counts: files round, integrated speeds do not agree.
+COUNT_TOLERANCE = 0.05
+
 #: Angles that never leave a turn are taken to start again after each, if they jump by more than half of it.
 _HALF_TURN_RAD = np.pi
 
@@ -63,8 +66,10 @@ class WheelAngles:
 
     @property
     def noise_rad(self) -> float:
-        """Standard deviation of rounding to counts, step / sqrt(12), or of the scatter that samples show, if that is more."""
-        return max(float(self.step_rad / np.sqrt(12.0)), _scatter(self.angle_rad))
+        """Standard deviation of rounding to counts, step / sqrt(12); where angles are no counts, of the scatter they show."""
+        rounding = float(self.step_rad / np.sqrt(12.0))
+        # Differences of counts alternate where a wheel rolls slowly; that is not noise.
+        return rounding if _are_counts(self.angle_rad, self.step_rad) else max(rounding, _scatter(self.angle_rad))
 
 
 def wheel_angles(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> WheelAngles:
@@ -90,6 +95,14 @@ def _scatter(angles: np.ndarray) -> float:
     """Standard deviation of white noise in angles of turning wheels, by fourth differences, which motion hardly reaches."""
     fourth, turning = np.abs(np.diff(angles, n=4, axis=0)), np.abs(np.diff(angles, axis=0))[2:-1] > 0.0
     return robust_std(fourth[turning], about=0.0) / float(np.sqrt(70.0)) if len(fourth) and turning.any() else 0.0
+
+
+def _are_counts(angles: np.ndarray, step_rad: float) -> bool:
+    """Whether angles from their first on are whole multiples of a step that is no rounding error of floats."""
+    if step_rad <= 1e-9 * max(1.0, float(np.abs(angles).max())):
+        return False
+    counts = (angles - angles[0]) / step_rad
+    return bool(np.abs(counts - np.round(counts)).max() < COUNT_TOLERANCE)
 
 
 def _smallest_change(values: np.ndarray) -> float:

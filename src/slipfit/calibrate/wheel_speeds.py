@@ -1,21 +1,21 @@
 """Wheel speeds at every step of a replay from sampled wheel angles, sharp corners kept; and where they are doubtful.
 
 A speed step that is limited by torque makes a corner in the wheel's speed. A smooth interpolation rings there, and a smoother
-that removes the encoder's counts blurs it. So angles are smoothed by as much as their counts allow, least where the third
-difference says that something happens; each interval takes its speed from the smoothest cubic through its ends; and an
+that removes the encoder's counts blurs it. So angles are smoothed by what their own third differences show, much where a wheel
+turns evenly and little where something happens; each interval takes its speed from the smoothest cubic through its ends; and an
 interval with a corner inside takes the two curves that come from its sides. What lies within a corner remains unknown:
 `change_of_acceleration` tells the fit where not to look (docs/theory/calibration).
 
-Reference  essentially non-oscillatory interpolation with subcell resolution [Harten1989]; Whittaker smoothing [Eilers2003]
+Reference  essentially non-oscillatory interpolation with subcell resolution [Harten1989]
 """
 
 from functools import reduce
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import solveh_banded
 
 from slipfit.calibrate.wheel_motion import WheelAngles
+from slipfit.kernels.third_differences import curve_through
 from slipfit.logs.drive_log import NANOSECONDS
 
 #: An interval keeps the centred cubic unless another one's third difference is smaller by this factor.
@@ -24,17 +24,17 @@ CLEARLY_SMOOTHER = 3.0
 #: Third differences of white noise have this many times its standard deviation: sqrt(1 + 9 + 9 + 1).
 _OF_NOISE = np.sqrt(20.0)
 
-#: Angles are smoothed until they leave the samples by this share of the encoder's noise: all of it would flatten curves.
-SMOOTHED_TO = 0.8
+#: Sizes of third differences are learned from so many neighbours to either side, in so many passes; the smallest (counts^2).
+LEARNED_FROM, LEARNING_PASSES, SMALLEST_SIZE = 2, 20, 1e-4
 
 #: What smoothing leaves of the encoder's noise in single samples; and in means over a fifth of a second, which it hardly touches.
 _LEFT_BY_SMOOTHING, _LEFT_IN_MEANS = 0.3, 0.6
 
-#: Times a change of acceleration is averaged over, to either side (s).
-CORNER_S = 0.04
+#: Shortest time that a change of acceleration is averaged over, to either side (s).
+CORNER_S = 0.01
 
-#: A change of acceleration within CORNER_S that makes a corner (m/s^2, or rad/s^2 of the body).
-SHARP = 1.0
+#: A change of acceleration within that time that makes a corner (m/s^2, or rad/s^2 of the body).
+SHARP = 0.25
 
 #: Finer angles are taken as they are (rad).
 GRAIN_RAD = 2e-5
@@ -49,7 +49,7 @@ def speeds_at(wheels: WheelAngles, step_s: float) -> np.ndarray:
     angles, noise = wheels.angle_rad, wheels.noise_rad
     if _is_coarse(wheels):
         distinct, copies = np.unique(angles, axis=1, return_inverse=True)  # sides that are told once are smoothed once
-        angles = np.column_stack([_smoothed(column, noise) for column in distinct.T])[:, copies]
+        angles = np.column_stack([_smoothed(column, noise)[0] for column in distinct.T])[:, copies]
         noise *= _LEFT_BY_SMOOTHING
     steps = int(np.floor(time_s[-1] / step_s * (1.0 + 1e-12)))
     speeds = _cornered(time_s, angles, step_s * np.arange(1, steps + 1), noise)
@@ -77,33 +77,23 @@ def _is_coarse(wheels: WheelAngles) -> bool:
     return grain_rad > 1e-4 * (moved_rad + grain_rad) and grain_rad > GRAIN_RAD
 
 
-def _whittaker(y: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
-    """The curve that minimises |q - y|^2 + sum stiffness (third difference of q)^2."""
-    n, weights = len(y), (-1.0, 3.0, -3.0, 1.0)
-    bands = np.zeros((4, n))
-    bands[0] = 1.0
-    for i in range(4):
-        for j in range(i + 1):
-            bands[i - j, j : j + n - 3] += stiffness * weights[i] * weights[j]
-    return np.asarray(solveh_banded(bands, y, lower=True, overwrite_ab=True, check_finite=False))
+def _smoothed(y: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
+    """The curve that third differences of unknown sizes allow, each size learned from the samples around it; and these sizes.
 
-
-def _smoothed(y: np.ndarray, noise: float, passes: int = 3) -> np.ndarray:
-    """As smooth as residuals of the encoder's noise allow; stiffness gives way where third differences are large."""
+    Where a wheel turns evenly they are nearly nothing and the curve is stiff; a corner is a few large ones. Sizes follow from
+    what the curve shows, divided by the share of it that the samples and not the assumed sizes decided.
+    Reference  evidence approximation [MacKay1992]
+    """
     if len(y) < 8:
-        return y
-    shape, curve = np.ones(len(y) - 3), y
-    for _ in range(passes):
-        low, high = -6.0, 12.0
-        for _ in range(18):
-            middle = 0.5 * (low + high)
-            curve = _whittaker(y, 10.0**middle * shape)
-            low, high = (low, middle) if float(np.mean((curve - y) ** 2)) > (SMOOTHED_TO * noise) ** 2 else (middle, high)
-        rough = np.abs(np.diff(curve, n=3))
-        nearby = reduce(np.maximum, (np.roll(rough, k) for k in range(-2, 3)))
-        typical = float(np.median(nearby))
-        shape = 1.0 / (1.0 + (nearby / typical) ** 2) if typical > 0.0 else np.ones_like(shape)
-    return curve
+        return y, np.zeros(len(y))
+    sizes, around = np.full(len(y) - 3, _OF_NOISE**2), np.ones(2 * LEARNED_FROM + 1)
+    curve = y
+    for _ in range(LEARNING_PASSES):
+        curve, spread = curve_through(y / noise, sizes)
+        decided = np.convolve(1.0 - spread / sizes, around, mode="same")
+        shown = np.convolve(np.diff(curve, n=3) ** 2, around, mode="same")
+        sizes = np.maximum(shown / np.maximum(decided, 1e-9), SMALLEST_SIZE)
+    return np.asarray(noise * curve), np.asarray(noise * np.sqrt(np.pad(sizes, (1, 2), mode="edge")))
 
 
 def _newton(points: np.ndarray, first: np.ndarray, order: int, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -145,21 +135,36 @@ def _cornered(time_s: np.ndarray, angles: np.ndarray, at_s: np.ndarray, noise: f
     return np.asarray(speed / length_s[:, None])
 
 
-def change_of_acceleration(speed: np.ndarray, step_s: float, at_s: np.ndarray, noise: float) -> np.ndarray:
+def change_of_acceleration(
+    speed: np.ndarray, step_s: float, at_s: np.ndarray, noise: float, interval_s: float = CORNER_S
+) -> np.ndarray:
     """Largest change of mean acceleration near each time, beyond what noise of the speed makes: how sharp a corner is.
 
     Changes well below SHARP are curves, which interpolation follows, and count for nothing.
 
-    `noise` is the standard deviation of the speed's error; the unit follows the speed's.
+    `noise` is the standard deviation of the speed's error; the unit follows the speed's. `interval_s` lies between two samples
+    of the encoder: in there a corner may be anywhere.
     """
-    span = max(1, round(CORNER_S / step_s))
+    corner_s = max(CORNER_S, interval_s)
+    span = max(1, round(corner_s / step_s))
     mean = np.convolve(np.diff(speed, prepend=speed[0]) / step_s, np.ones(span) / span, mode="full")[: len(speed)]
     change = np.abs(np.concatenate([mean[span:], np.repeat(mean[-1:], span)]) - mean)
     window = reduce(np.maximum, (np.roll(change, shift) for shift in range(-3 * span // 2, 3 * span // 2 + 1, max(1, span // 4))))
-    tolerated = 2.0 * np.sqrt(6.0) * noise / CORNER_S
+    tolerated = 2.0 * np.sqrt(6.0) * noise / corner_s
     near = np.interp(at_s, step_s * np.arange(1, len(speed) + 1), window)
     beyond = np.maximum(0.0, near**2 - tolerated**2)
     return np.asarray(np.sqrt(beyond) * beyond / (beyond + SHARP**2))
+
+
+def uncertain_acceleration(wheels: WheelAngles, at_s: np.ndarray) -> np.ndarray:
+    """How much a wheel's acceleration may change from sample to sample at each time, as its counts show it (rad/s^2)."""
+    if not _is_coarse(wheels):
+        return np.zeros(len(at_s))
+    time_s = (wheels.stamps_ns - wheels.stamps_ns[0]) / NANOSECONDS
+    distinct = np.unique(wheels.angle_rad, axis=1)
+    sizes = np.max([_smoothed(column, wheels.noise_rad)[1] for column in distinct.T], axis=0)
+    near = np.maximum(sizes, np.maximum(np.roll(sizes, 1), np.roll(sizes, -1)))
+    return np.asarray(np.interp(at_s, time_s, near) / float(np.median(np.diff(time_s))) ** 2)
 
 
 def angle_noise(wheels: WheelAngles) -> float:

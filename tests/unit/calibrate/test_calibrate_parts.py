@@ -98,12 +98,13 @@ def test_noise_of_an_imu_becomes_white(order, wheel_noise):
 
 
 def test_doubtful_readings_count_less():
-    """Readings whose doubt is ten times the noise have a hundredth of the weight; excluded ones have none."""
+    """Readings whose doubt equals the noise have half the weight; those with ten times as much, and excluded ones, have none."""
     count = 1000
     doubt, excluded = np.zeros(count), np.zeros(count, dtype=bool)
-    doubt[300:310], excluded[600:700] = 0.5, True
+    doubt[300:310], doubt[400:410], excluded[600:700] = 0.05, 0.5, True
     weighing = weigh_inertial(Inertial(INTERVAL_S * np.arange(count), np.zeros((count, 3))), 0.05, doubt, 0.0, 0, excluded)
-    assert weighing.weight[305] == pytest.approx(1.0 / 101.0)
+    assert weighing.weight[305] == pytest.approx(0.5)
+    assert not weighing.weight[400:410].any()
     assert not weighing.weight[600:700].any()
     assert not ((weighing.time_s > 6.05) & (weighing.time_s < 6.95)).any()
 

@@ -30,10 +30,10 @@ MIXED = [
 ]
 
 
-def driven(commands, *, without=()):
+def driven(commands, *, without=(), seed=5):
     """Readings of a P3AT on document 000's floor."""
     sensors = {name: sensor for name, sensor in SENSORS.items() if name not in without}
-    data = {"schema": Scenario.kind(), "commands": commands, "sensors": sensors, "seed": 5}
+    data = {"schema": Scenario.kind(), "commands": commands, "sensors": sensors, "seed": seed}
     return simulate("p3at", Scenario.from_mapping(data, where="drive")).readings
 
 
@@ -61,10 +61,14 @@ def test_models_without_slip_turn_too_far_by_the_closed_form():
 
 def test_the_true_twin_errs_by_the_noise_of_the_pose(mixed):
     """Differences of two poses with 1 mm and 2 mrad: medians 1.1774 √2 mm (Rayleigh) and 0.6745 √2 2 mrad = 0.109° (normal);
-    over 1 s the encoders' counts add next to nothing."""
+    over 1 s the encoders' counts add next to nothing. A drive has 20 windows, whose median scatters by a quarter: five drives."""
+    drives = [validate(known_twin(), driven(MIXED, seed=seed)) for seed in range(6, 10)]
     validation = validate(known_twin(), mixed)
-    assert median_of(validation, 1.0, "twin", "translation_m") == pytest.approx(1.1774 * np.sqrt(2.0) * 1e-3, rel=0.35)
-    assert median_of(validation, 1.0, "twin", "heading_deg") == pytest.approx(0.109, rel=0.35)
+    way, heading = (
+        np.mean([median_of(v, 1.0, "twin", kind) for v in (*drives, validation)]) for kind in ("translation_m", "heading_deg")
+    )
+    assert way == pytest.approx(1.1774 * np.sqrt(2.0) * 1e-3, rel=0.2)
+    assert heading == pytest.approx(0.109, rel=0.2)
     assert validation.winner == "twin"
     assert validation.beats_no_slip
     assert [(h.length, h.unit) for h in validation.horizons] == [
@@ -153,6 +157,10 @@ def test_the_figure_shows_each_model_over_time_and_way(mixed):
     figure = draw_validation(validate(known_twin(), mixed))
     assert [axes.get_xlabel() for axes in figure.axes] == ["time of prediction [s]"] * 2 + ["way of prediction [m]"] * 2
     assert figure.axes[1].get_ylabel() == "error of heading [°]"
+    validation = validate(known_twin(), mixed)
+    counts = [f"{h.length:g}\n{h.windows} window{'s' if h.windows != 1 else ''}" for h in validation.horizons if h.unit == "s"]
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == counts
+    assert {axes.get_yscale() for axes in figure.axes} == {"log"}  # models differ by orders of magnitude
     assert {text.get_text() for text in figure.axes[1].get_legend().get_texts()} == {"the twin", "no slip", "equal slip, T²+B²"}
 
 

@@ -83,6 +83,7 @@ def example_drive(k: int = 0, duration_s: float = 60.0, **changes) -> DriveFit:
         names=NAMES,
         values=np.array([0.00497, 0.0501]) * (1.0 + np.array([0.025, -0.02]) * (k - 1)),
         covariance=np.array([[3.6e-8, 1e-7], [1e-7, 5e-6]]),
+        own_covariance=np.array([[3.2e-8, 0.5e-7], [0.5e-7, 4.5e-6]]),
         nuisances=(
             Nuisance("accel_bias_x_mps2", 0.0214, 0.0009, None, "bias of the accelerometer ahead"),
             Nuisance("clock_offset_s", 0.0312, 0.0006, 0.1, "IMU behind the encoders"),
