@@ -16,7 +16,7 @@ help:
 	@echo "make lint          format, rules and types"
 	@echo "make bench         speeds, as ratios (needs g++)"
 	@echo "make schemas       write the JSON schemas of our files anew"
-	@echo "make screenshot    picture of a report for the docs; REPORT=demo/report.html (needs Chromium)"
+	@echo "make screenshot    picture of a report for the docs; REPORT=demo/p3at.report.html (needs Chromium)"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "slipfit needs Python 3.11 or newer; set PYTHON=python3.x"; exit 1; }

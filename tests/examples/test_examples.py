@@ -1,5 +1,6 @@
 """README, docs and examples do what they show, and name what is there: scripts, blocks, commands, links, keys."""
 
+import inspect
 import re
 import shlex
 import subprocess
@@ -151,3 +152,13 @@ def test_every_name_of_the_front_door_is_described():
     page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
     for name in slipfit.__all__:
         assert f"sf.{name}" in page, name
+
+
+def test_every_argument_of_the_front_door_is_described():
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    for name in slipfit.__all__:
+        thing = getattr(slipfit, name)
+        if inspect.isfunction(thing):
+            entry = next(part for part in page.split("\n\n") if f"sf.{name}(" in part)
+            missing = [argument for argument in inspect.signature(thing).parameters if argument not in entry]
+            assert not missing, f"{name}: {missing}"

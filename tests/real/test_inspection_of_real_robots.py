@@ -8,11 +8,22 @@ import pytest
 
 from slipfit.library import find_robot
 from slipfit.logs import inspect_log, read_log
+from slipfit.logs.inspection.swapped import exchanged
 
 COLUMNS = Path(__file__).parent / "columns"
 
 #: Findings that would change what the recording says: SOURCE gives the units, and nobody turned anything.
-SIGNS = ("swapped sides", "reversed direction", "one side reversed", "flipped accel_x", "flipped accel_y", "axes", "mirrored")
+SIGNS = (
+    "swapped sides",
+    "reversed direction",
+    "one side reversed",
+    "flipped accel_x",
+    "flipped accel_y",
+    "axes",
+    "swapped axes",
+    "yaw turned by a quarter",
+    "mirrored",
+)
 
 
 def drives(recordings):
@@ -77,6 +88,18 @@ def test_drives_of_warthog_and_husky_are_usable(recordings):
         assert not [f for f in inspection.findings if f.kind in SIGNS], path.name
         for finding in inspection.of_kind("rate"):
             assert finding.value == pytest.approx(20.0, rel=0.02), path.name
+
+
+@pytest.mark.parametrize(("channel", "columns"), [("imu", ("accel_x_mps2", "accel_y_mps2")), ("pose", ("x_m", "y_m"))])
+def test_axes_of_a_warthog_that_are_exchanged_are_found(recordings, channel, columns):
+    """What the recording says, with two columns the other way round; on asphalt and gravel the sensors tell enough."""
+    for ground in ("asphalt", "gravel"):
+        path = next(path for path, *_ in drives(recordings) if ground in path.name)
+        log, _ = inspected_drive(path)
+        wrong = log.having(exchanged(log[channel], *columns))
+        inspection = inspect_log(wrong, find_robot("warthog"))
+        assert inspection.of_kind("swapped axes", channel), inspection.summary()
+        assert "swapped axes" not in {f.kind for f in inspection.findings if f.channel != channel}
 
 
 def test_held_encoders_are_found_where_they_are_held(recordings):

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.logs import read_log, write_mcap
+from slipfit.logs import join_logs, read_log, write_mcap
 
 COLUMNS = Path(__file__).parent / "columns"
 
@@ -142,3 +142,12 @@ def test_a_recording_goes_through_a_bag_and_csv_to_the_same_bits(recordings, nam
             assert other.columns == channel.columns
             assert other.stamps_ns.tobytes() == channel.stamps_ns.tobytes()
             assert other.values.tobytes() == channel.values.tobytes()
+
+
+def test_a_husky_recorded_in_two_files_is_one_drive(recordings):
+    """BorealTC's SOURCE: wheels at 6.5 Hz in pro_*.csv, IMU at 100 Hz in imu_*.csv, stamps of one clock."""
+    folder = recordings / "borealtc_husky" / "ASPHALT"
+    joined = join_logs(read(folder / "imu_01.csv.gz", "borealtc_imu"), read(folder / "pro_01.csv", "borealtc_pro"))
+    assert joined["imu"].rate_hz == pytest.approx(100.0, rel=1e-3)
+    assert joined["encoders"].rate_hz == pytest.approx(6.5, rel=1e-3)
+    assert joined.duration_s == pytest.approx(max(channel.time_s[-1] for channel in joined.channels.values()), abs=0.5)

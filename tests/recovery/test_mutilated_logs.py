@@ -30,6 +30,8 @@ SLOW = {
     "accel_x": "flipped accel_x of imu",  # accel_y tells nothing here: no arc is driven
     "wheels backward": "reversed direction of encoders",
     "left backward": "sign of the left wheels",
+    "axes of accel": "swapped axes of imu",
+    "axes of pose": "swapped axes of pose",
 }
 
 

@@ -19,7 +19,7 @@ from slipfit.simulate.scenario import Encoders, Imu, PoseSensor, Sensors
 from slipfit.simulate.trajectory import Trajectory
 from slipfit.twin import Twin, find_robot_or_twin
 
-#: Slip of a usual hard floor: c N, document 000's constants at the load of its robot (49 N a wheel); and its
+#: Slip of a usual hard floor: c N, the constants of [Trimble2022] at the load of its robot (49 N a wheel); and its
 #: friction, that of dry concrete in the library, rounded down.
 USUAL_C_LONG_LOAD, USUAL_C_LAT_LOAD, USUAL_MU = 0.005 * 49.05, 0.05 * 49.05, 0.8
 

@@ -35,7 +35,7 @@ ARC_SHARE = 0.15
 #: Speed and yaw rate of robots whose file has no limits.
 USUAL_SPEED_MPS, USUAL_YAW_RATE_RADPS = 1.0, 2.0
 
-#: Speed before and after a step (m/s), document 000, and the rest between manoeuvres (s).
+#: Speed before and after a step (m/s), as in [Trimble2022], and the rest between manoeuvres (s).
 LOW_SPEED_MPS, PAUSE_S = 0.2, 0.4
 
 

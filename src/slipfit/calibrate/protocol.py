@@ -1,4 +1,4 @@
-"""The calibration protocol of document 000 on a recorded drive: longitudinal test and spin test, run by run.
+"""The published calibration protocol [Trimble2022] on a recorded drive: longitudinal test and spin test, run by run.
 
 Every speed step gives a c_long, every spin a c_lat / c_long; runs at Coulomb's limit or with wheels in the air are rejected with
 the reason, the others are pooled. The protocol is kept for comparison: it takes the sensors at their word, so the joint fit of

@@ -11,7 +11,8 @@ Symbols    omega_t, omega commanded and reached yaw rate · w = b |omega_t| rim 
            square over the wheels · d half width of wheels on their two edges · x, y centre of mass from the wheels' centre
 Reference  [Trimble2022] section 2 asks for this term; derived in docs/theory/wheel_slip_protocol, eq. (offset)
 Valid for  wheels in pairs about their centre, rim speeds of both sides equal and opposite, below Coulomb's limit;
-           rho < l / (q |y|), beyond which a larger ratio turns the robot slower again and the smaller root is the answer
+           rho < l / (q (sqrt(y² - q² x²) - l q)) where the bracket is positive, any rho elsewhere: beyond, a larger ratio turns
+           the robot slower again, and the smaller root is the answer
 """
 
 from dataclasses import dataclass

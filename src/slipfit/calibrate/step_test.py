@@ -1,9 +1,11 @@
-"""c_long from a speed step: the longitudinal test of document 000 with its corrected equations.
+"""c_long from a speed step: the longitudinal test of [Trimble2022] with its corrected equations.
 
     v_r = v / (1 - a c m / n),    d = ∫ v / (1 - a c m / n) dt
 
 The distance d that the wheels rolled is matched by bracketing c between zero and n / (a_max m), where the integrand's pole
-enters the run. The integral is monotone in c: it rises in runs that gain speed and falls in runs that lose it.
+enters the run. The integral is convex in c. In runs that gain speed it rises from c = 0 on: one root or none. In runs that lose
+speed it falls first, and rises again where some sample accelerates, be it by noise: two roots, of which the one on the falling
+branch is the answer: it alone goes to zero with the slip, and there more slip means a shorter way of the wheels, as in braking.
 
 Symbols    v, a speed and acceleration of the robot · v_r rim speed · c c_long (1/N) · m mass · n wheels
 Reference  [Trimble2022] eqs. (1), (2), corrected in docs/theory/wheel_slip_protocol, eqs. (rim), (odometer)
@@ -112,15 +114,28 @@ def c_long_from_step(
     def result(outcome: StepOutcome, c: float | None = None) -> StepResult:
         return StepResult(c, outcome, odometer_m, travelled, largest, most)
 
-    is_braking = float(np.trapezoid(v * a, t)) < 0.0
     if not np.any(a):
         return result(StepOutcome.NO_SPEED_CHANGE)
+    lowest = _lowest(v, a * mass_kg / wheels, t, least_c_long_per_n, most)
+    is_braking = float(np.trapezoid(v * a, t)) < 0.0
+    near, far = (least_c_long_per_n, lowest) if is_braking else (lowest, most)
     sign = -1.0 if is_braking else 1.0
-    if sign * excess_m(least_c_long_per_n) > 0.0:
+    if sign * excess_m(near) > 0.0:
         return result(StepOutcome.NO_SLIP)
-    if sign * excess_m(most) < 0.0:
+    if sign * excess_m(far) < 0.0:
         return result(StepOutcome.NO_ROOT)
-    return result(StepOutcome.FOUND, float(brentq(excess_m, least_c_long_per_n, most, xtol=1e-12, rtol=1e-12)))
+    return result(StepOutcome.FOUND, float(brentq(excess_m, near, far, xtol=1e-12, rtol=1e-12)))
+
+
+def _lowest(v_mps: np.ndarray, pull: np.ndarray, time_s: np.ndarray, least: float, most: float) -> float:
+    """Where the convex integral of v / (1 - pull c) is least within the bracket: its derivative rises throughout."""
+
+    def slope(c: float) -> float:
+        return float(np.trapezoid(v_mps * pull / (1.0 - pull * c) ** 2, time_s))
+
+    if slope(least) >= 0.0:
+        return least
+    return most if slope(most) <= 0.0 else float(brentq(slope, least, most, xtol=1e-15))
 
 
 Differences = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]

@@ -16,7 +16,7 @@ from slipfit.simulate import Scenario, simulate
 from slipfit.simulate.showcase import COMMANDS
 from slipfit.twin import Twin
 
-#: A tracker of 5 mm at 20 Hz, as document 000 assumes, and what small robots carry.
+#: A tracker of 5 mm at 20 Hz, as [Trimble2022] assumes, and what small robots carry.
 SENSORS = usual_sensors(imu_noise_mps2=0.05, imu_bias_mps2=0.02, counts_per_turn=4096, pose_noise_m=0.005, pose_rate_hz=20.0)
 
 _SHORT = {"c_long_per_n": "c_long", "c_lat_per_n": "c_lat"}

@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from slipfit.cli.log_options import ColumnsOption, CountsOption, RobotOption, TopicOption, named_topics
+from slipfit.cli.log_options import (
+    ColumnsOption,
+    CountsOption,
+    RobotOption,
+    SameDriveFlag,
+    TopicOption,
+    named_topics,
+    read_drives,
+)
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 
 
@@ -19,14 +27,20 @@ def calibrate(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write the HTML report here instead.")] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.")] = False,
-    ground: Annotated[str, typer.Option(help="What to call the ground in the twin.")] = "calibrated",
+    ground: Annotated[
+        str, typer.Option(help="What to call the ground in the twin: a name of yours; the constants come from the logs alone.")
+    ] = "calibrated",
     law: Annotated[str, typer.Option(help="wheel_slip or wheel_slip_cone.")] = "wheel_slip",
     gravity_mps2: Annotated[float, typer.Option(help="Gravity.")] = 9.81,
+    gyro_scale_std: Annotated[
+        float, typer.Option(help="How far the gyro's scale may be off (0.005: half a per cent), where no pose tells it.")
+    ] = 0.0,
     posterior: Annotated[
-        str, typer.Option(help="gauss, or emcee: intervals from draws, of one log (pip install 'slipfit[posterior]').")
+        str, typer.Option(help="gauss, or emcee: intervals from draws, of one log (pip install 'slipfit\\[posterior]').")
     ] = "gauss",
     topic: TopicOption = None,
     columns: ColumnsOption = None,
+    same_drive: SameDriveFlag = False,
     counts_per_turn: CountsOption = None,
     json: JsonFlag = False,
     force: ForceFlag = False,
@@ -36,12 +50,13 @@ def calibrate(
     A log needs wheel or side encoders and an IMU, a pose, or both: straight speed steps and spins on the spot (slipfit plan).
 
     Example: slipfit calibrate run.mcap --robot p3at -o p3at.twin.yaml
+
+    Two files of one drive: slipfit calibrate a.csv b.csv --same-drive --columns a.yaml --columns b.yaml --robot p3at
     """
     from slipfit.calibrate.posterior import checked_kind
     from slipfit.calibrate.run import calibrate as fit_drives
     from slipfit.library import find_robot
     from slipfit.library.files import check_target
-    from slipfit.logs import read_log
 
     page = None if no_report else report or (_beside(out) if out else None)
     if out:
@@ -49,8 +64,8 @@ def calibrate(
     if page:
         check_target(page, force=force, formats=(".html",))
     kind, chosen, named = checked_kind(posterior), find_robot(robot), named_topics(topic)
-    with working(f"calibrating {chosen.name} from {', '.join(log.name for log in logs)}"):
-        drives = [read_log(log, topics=named, columns=columns) for log in logs]
+    with working(f"calibrating {chosen.name} from {', '.join(log.name for log in logs)}") as work:
+        drives = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
         fit = fit_drives(
             *drives,
             robot=chosen,
@@ -58,19 +73,21 @@ def calibrate(
             law=law,
             gravity_mps2=gravity_mps2,
             counts_per_turn=counts_per_turn,
+            gyro_scale_std=gyro_scale_std,
             posterior=kind,
+            progress=work,
         )
-        written = []
         if page:
             from slipfit.report.calibration_report import write_report
 
+            work("writing the report")
             write_report(fit, page, force=force)
-            written.append(page)
+            work.wrote(page)
         if out:
             fit.to_twin().save(out, force=force)
-            written.append(out)
-    lines = [fit.summary(), *(f"wrote {path}" for path in written)]
-    show("\n".join(lines), {**fit.to_document(), "written": written}, as_json=json)
+            work.wrote(out)
+    lines = [fit.summary(), *(f"wrote {path}" for path in work.written)]
+    show("\n".join(lines), {**fit.to_document(), "written": work.written}, as_json=json)
 
 
 def _beside(twin: Path) -> Path:

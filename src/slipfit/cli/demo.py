@@ -29,11 +29,13 @@ def demo(
     from slipfit.library.files import check_folder, make_folder
 
     check_folder(out, FILES, force=force)
-    with working("planning, driving, calibrating, validating; on a first run the simulator is compiled, some 30 s"):
+    with working("demo (a first run compiles the simulator, some 30 s)") as work:
         from slipfit.calibrate.story import tell_story
 
-        story = tell_story()
+        story = tell_story(work)
+        work("driving the twin in physics engines")
         engines = _in_engines(story.twin)
+        work(f"writing {out}")
         make_folder(out)
         written = _write(story, engines, out, force=force)
     lines = [story.summary(), "5. exported, and driven in the physics engines that are installed:"]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slipfit.cli.log_options import ColumnsOption, TopicOption, named_topics
+from slipfit.cli.log_options import ColumnsOption, TopicOption, named_topics, read_drives
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table
 from slipfit.errors import ParameterError
 
@@ -260,11 +260,8 @@ def _only_log(log: list[Path], **typed: Any) -> None:
             raise ParameterError(f"--log {log[0]} and --{name.replace('_', '-')} exclude each other; choose one")
 
 
-def _logs(paths: list[Path], columns: Path | None, topics: list[str] | None) -> list[Any]:
-    from slipfit.logs import read_log
-
-    named = named_topics(topics)
-    return [read_log(path, topics=named or None, columns=columns) for path in paths]
+def _logs(paths: list[Path], columns: list[Path] | None, topics: list[str] | None) -> list[Any]:
+    return read_drives(paths, topics=named_topics(topics), columns=columns)
 
 
 def _typed(readings: Path | None, **given: list[float] | None) -> list[list[float]]:

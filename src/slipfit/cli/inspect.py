@@ -5,15 +5,19 @@ from typing import Annotated
 
 import typer
 
-from slipfit.cli.log_options import ColumnsOption, TopicOption, named_topics
+from slipfit.cli.log_options import ColumnsOption, SameDriveFlag, TopicOption, named_topics, read_drives
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+from slipfit.errors import ParameterError
 
 
 def inspect(
-    log: Annotated[Path, typer.Argument(help="ROS 1 or ROS 2 bag (.bag, .mcap, .db3, folder), or CSV.")],
+    logs: Annotated[
+        list[Path], typer.Argument(help="ROS 1 or ROS 2 bag (.bag, .mcap, .db3, folder), or CSV; several with --same-drive.")
+    ],
     robot: Annotated[str, typer.Option(help="Robot of the library (slipfit robots), or a robot file.")],
     topic: TopicOption = None,
     columns: ColumnsOption = None,
+    same_drive: SameDriveFlag = False,
     plot: Annotated[Path | None, typer.Option(help="Draw what the sensors say into this picture (.png, .svg or .pdf).")] = None,
     json: JsonFlag = False,
     force: ForceFlag = False,
@@ -23,8 +27,13 @@ def inspect(
     Example: slipfit inspect run.mcap --robot p3at --plot run.png
     """
     from slipfit.library import find_robot
-    from slipfit.logs import inspect_log, read_log
+    from slipfit.logs import inspect_log
 
+    if len(logs) > 1 and not same_drive:
+        raise ParameterError(
+            f"inspect looks at one drive, and {len(logs)} files were given; add --same-drive where they are parts of one drive, "
+            f"or inspect them one by one"
+        )
     chosen = find_robot(robot)
     if plot:
         from slipfit.library.files import check_target
@@ -32,8 +41,10 @@ def inspect(
 
         check_target(plot, force=force, formats=FIGURE_FORMATS)
     named = named_topics(topic)
-    with working(f"reading and inspecting {log.name}"):
-        inspection = inspect_log(read_log(log, topics=named, columns=columns), chosen)
+    with working(f"inspecting {', '.join(log.name for log in logs)}") as work:
+        (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        work("comparing its sensors")
+        inspection = inspect_log(drive, chosen)
     lines = [inspection.summary()]
     if plot:
         from slipfit.report.figures import save_figure

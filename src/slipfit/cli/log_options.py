@@ -1,16 +1,27 @@
-"""How every command that reads a log is told its topics and columns."""
+"""How every command that reads logs is told its topics and columns, and which files are of one drive."""
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slipfit.errors import ParameterError
 
+if TYPE_CHECKING:
+    from slipfit.logs import DriveLog
+
 TopicOption = Annotated[
     list[str] | None, typer.Option("--topic", help="Topic of a channel, as pose=/vicon/robot; may be repeated.")
 ]
-ColumnsOption = Annotated[Path | None, typer.Option("--columns", help="Column map of a CSV log.")]
+ColumnsOption = Annotated[
+    list[Path] | None,
+    typer.Option("--columns", help="Column map of CSV logs: one for all, or one for each file in their order."),
+]
+SameDriveFlag = Annotated[
+    bool,
+    typer.Option("--same-drive", help="The files are parts of one drive (IMU in one, wheels in another), not several drives."),
+]
 RobotOption = Annotated[str, typer.Option("--robot", help="Robot of the library (slipfit robots), or a robot file.")]
 CountsOption = Annotated[float | None, typer.Option("--counts-per-turn", help="Of encoders that tell ticks.")]
 
@@ -24,3 +35,41 @@ def named_topics(topics: list[str] | None) -> dict[str, str]:
             raise ParameterError(f"--topic {entry}: expected channel=topic, as pose=/vicon/robot")
         named[channel] = topic
     return named
+
+
+def read_drives(
+    paths: Sequence[Path],
+    *,
+    topics: Mapping[str, str],
+    columns: Sequence[Path] | None = None,
+    same_drive: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list["DriveLog"]:
+    """Every file as a log, or all of them as one; each CSV file by its own column map, or by the only one."""
+    from slipfit.logs import join_logs, read_log
+
+    maps = _maps(paths, columns or ())
+    logs = []
+    for path, column_map in zip(paths, maps, strict=True):
+        progress(f"reading {path.name}")
+        # Beside a CSV file, topics are meant for the bag.
+        named = {} if same_drive and column_map is not None else topics
+        logs.append(read_log(path, topics=named, columns=column_map))
+    return [join_logs(*logs)] if same_drive else logs
+
+
+def _maps(paths: Sequence[Path], columns: Sequence[Path]) -> list[Path | None]:
+    from slipfit.logs.read import takes_columns
+
+    if len(columns) <= 1 and len(paths) == 1:
+        return [*columns] or [None]
+    wanting = [takes_columns(path) for path in paths]
+    if len(columns) > 1 and len(columns) != sum(wanting):
+        raise ParameterError(
+            f"--columns is given {len(columns)} times for {sum(wanting)} CSV files; expected once for all, or once for each "
+            f"in the order of the files"
+        )
+    if len(columns) == 1 and not any(wanting):
+        return [columns[0]] * len(paths)  # `read_log` says why it cannot be used
+    left = iter(columns if len(columns) > 1 else [*columns] * sum(wanting))
+    return [next(left, None) if wants else None for wants in wanting]

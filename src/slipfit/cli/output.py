@@ -5,7 +5,8 @@ import json
 import math
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,9 @@ import typer
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+
+#: Work of less than a second needs no word, longer work a sign of life.
+PATIENCE_S, REMIND_S, TELL_EVERY_S = 1.0, 30.0, 0.1
 
 
 def show(text: str, document: Any, *, as_json: bool) -> None:
@@ -31,23 +35,74 @@ def _plain(entry: Any) -> Any:
     return str(entry) if isinstance(entry, Path) else entry
 
 
+class Stopped(Exception):
+    """Ctrl-C while a command was at work: the message says at what, and what had been written."""
+
+
+class Work:
+    """What a command is doing right now: called with each new stage, told of each file that was written."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.stage = what, ""
+        self.began_s = self.since_s = time.monotonic()
+        self.written: list[Path] = []
+
+    def __call__(self, stage: str) -> None:
+        self.stage, self.since_s = stage, time.monotonic()
+
+    def wrote(self, path: Path) -> None:
+        self.written.append(path)
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.stage}" if self.stage else self.what
+
+    def stopped(self) -> Stopped:
+        done = f"written before: {', '.join(map(str, self.written))}" if self.written else "nothing was written"
+        return Stopped(f"stopped after {time.monotonic() - self.began_s:.0f} s while {self}; {done}")
+
+
 @contextlib.contextmanager
-def working(what: str) -> Iterator[None]:
-    """Say on standard error what takes more than a second: a spinner on a terminal, one line elsewhere."""
+def working(what: str) -> Iterator[Work]:
+    """Say on standard error what takes more than a second, stage by stage: a spinner on a terminal, lines elsewhere.
+
+    Ctrl-C becomes `Stopped`, which tells what was being done.
+    """
+    work, done = Work(what), threading.Event()
+    with _spinner() as update:
+        teller = threading.Thread(target=_tell, args=(work, done, update), daemon=True)
+        teller.start()
+        try:
+            yield work
+        except KeyboardInterrupt:
+            raise work.stopped() from None
+        finally:
+            done.set()
+            teller.join()
+
+
+@contextlib.contextmanager
+def _spinner() -> Iterator[Callable[[str], None] | None]:
+    """Where standard error is a terminal, a line that turns until the end; None elsewhere."""
     from rich.console import Console
 
     console = Console(stderr=True)
-    if console.is_terminal:
-        with console.status(what):
-            yield
+    if not console.is_terminal:
+        yield None
         return
-    notice = threading.Timer(1.0, lambda: print(f"slipfit: {what}", file=sys.stderr, flush=True))
-    notice.daemon = True
-    notice.start()
-    try:
-        yield
-    finally:
-        notice.cancel()
+    with console.status("") as status:
+        yield lambda text: status.update(text.replace("[", "\\["))  # rich reads [ as markup
+
+
+def _tell(work: Work, done: threading.Event, update: Callable[[str], None] | None) -> None:
+    """Stage and seconds in the spinner, or a line for each stage that lasts, and one every half minute."""
+    told, told_s = "", work.began_s
+    while not done.wait(TELL_EVERY_S):
+        now_s = time.monotonic()
+        if update:
+            update(f"{work}, {now_s - work.began_s:.0f} s")
+        elif (str(work) != told and now_s - work.since_s > PATIENCE_S) or now_s - told_s > REMIND_S:
+            print(f"slipfit: {work} ({now_s - work.began_s:.0f} s so far)", file=sys.stderr, flush=True)
+            told, told_s = str(work), now_s
 
 
 def table(rows: Sequence[tuple[str, ...]], header: tuple[str, ...]) -> str:

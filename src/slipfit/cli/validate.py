@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from slipfit.cli.log_options import ColumnsOption, CountsOption, TopicOption, named_topics
+from slipfit.cli.log_options import ColumnsOption, CountsOption, SameDriveFlag, TopicOption, named_topics, read_drives
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 from slipfit.errors import ParameterError
 
@@ -18,6 +18,7 @@ def validate(
     plot: Annotated[Path | None, typer.Option(help="Draw the errors into this picture (.png, .svg or .pdf).")] = None,
     topic: TopicOption = None,
     columns: ColumnsOption = None,
+    same_drive: SameDriveFlag = False,
     counts_per_turn: CountsOption = None,
     json: JsonFlag = False,
     force: ForceFlag = False,
@@ -28,7 +29,6 @@ def validate(
     Example: slipfit validate p3at.twin.yaml second_run.mcap --plot errors.png
     """
     from slipfit.calibrate.validation import validate as compare
-    from slipfit.logs import read_log
     from slipfit.twin import Twin
 
     lengths = _lengths(horizons)
@@ -38,8 +38,9 @@ def validate(
         from slipfit.report.figures import FIGURE_FORMATS
 
         check_target(plot, force=force, formats=FIGURE_FORMATS)
-    with working(f"predicting {', '.join(log.name for log in logs)}"):
-        drives = [read_log(log, topics=named, columns=columns) for log in logs]
+    with working(f"validating on {', '.join(log.name for log in logs)}") as work:
+        drives = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        work("predicting")
         validation = compare(record, *drives, ground=ground, horizons_s=lengths, counts_per_turn=counts_per_turn)
     written = []
     if plot:

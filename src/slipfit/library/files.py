@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from slipfit.errors import ParameterError
 
+#: What file systems allow for a name (255 bytes), less what the name of an unfinished file is longer by.
+LONGEST_NAME = 240
+
 #: What pydantic calls things that files have other names for.
 _WORDS = dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "expected keys and values")
 
@@ -104,7 +107,7 @@ def write_text(path: Path, text: str, *, force: bool = False) -> None:
 def write_through(path: Path, write: Callable[[Path], Any], *, force: bool = False, formats: Sequence[str] = ()) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it."""
     check_target(path, force=force, formats=formats)
-    temporary = path.with_name(f".{path.stem}.part{path.suffix}")
+    temporary = _part(path)
     try:
         write(temporary)
         temporary.replace(path)
@@ -118,6 +121,8 @@ def check_target(path: Path, *, force: bool, formats: Sequence[str] = ()) -> Non
     """Stop before any work is done when the result could not be written: `formats` are the endings that a name may have."""
     if formats and path.suffix not in formats:
         raise ParameterError(f"{path}: cannot write '{path.suffix}'; expected a name that ends in {', '.join(formats)}")
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        raise ParameterError(f"{path.name[:40]}…: a name of {len(path.name)} letters; expected at most {LONGEST_NAME} bytes")
     if path.is_dir():
         raise ParameterError(f"{path}: is a folder; give the name of a file")
     if path.exists() and not force:
@@ -126,6 +131,17 @@ def check_target(path: Path, *, force: bool, formats: Sequence[str] = ()) -> Non
         raise ParameterError(f"{path}: there is no folder {path.parent}; make it first")
     if not os.access(path.parent, os.W_OK):
         raise ParameterError(f"{path}: cannot be written, the folder {path.parent} is read-only; choose another place")
+    probe = _part(path)
+    try:  # a full or read-only disk, a folder that makes no files: only trying tells
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from None
+
+
+def _part(path: Path) -> Path:
+    """Where a file is written before it gets its name."""
+    return path.with_name(f".{path.stem}.part{path.suffix}")
 
 
 def check_folder(folder: Path, names: Iterable[str], *, force: bool) -> None:

@@ -4,6 +4,7 @@ from slipfit.logs.bag_writer import write_bag1, write_bag2, write_mcap
 from slipfit.logs.column_map import ColumnMap
 from slipfit.logs.drive_log import Channel, DriveLog
 from slipfit.logs.inspection import Finding, Inspection, Severity, inspect_log
+from slipfit.logs.join import join_logs
 from slipfit.logs.read import read_log
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Inspection",
     "Severity",
     "inspect_log",
+    "join_logs",
     "read_log",
     "write_bag1",
     "write_bag2",

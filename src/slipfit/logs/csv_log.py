@@ -14,6 +14,12 @@ from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
 from slipfit.logs.geodesy import east_north
 from slipfit.logs.rotation import yaw_of
 
+#: A clock of one sensor repeats at most every second stamp (two publishers of each row), and runs backward seldom or by little.
+MOST_REPEATED, MOST_BACKWARD = 0.55, 0.1
+
+#: Of fewer rows nothing is said.
+LEAST_ROWS = 20
+
 _UNIT_NS = {"s": NANOSECONDS, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 
@@ -24,7 +30,9 @@ def read_csv(path: Path, columns: ColumnMap | None) -> DriveLog:
     if is_own(path):
         channel, notes = read_channel(path)
         return DriveLog({channel.name: channel}, notes=notes)
-    raise LogError(f"{path}: what its columns mean is not known; give a column map (schema slipfit/columns/1)")
+    raise LogError(
+        f"{path}: what its columns mean is not known; give a column map: --columns map.yaml (docs/howto/read_a_log.md)"
+    )
 
 
 def read_csv_folder(folder: Path) -> DriveLog:
@@ -69,6 +77,7 @@ def _read_mapped(path: Path, columns: ColumnMap) -> DriveLog:
         if empty.all():
             notes.append(f"{name} is left out: its columns are empty")
             continue
+        _require_times(path, columns, name, stamps[~empty])
         log[name] = Channel(name, stamps[~empty], values[~empty], tuple(content))
         if empty.any():
             notes.append(f"{name}: {int(empty.sum())} rows with empty cells are no samples")
@@ -85,6 +94,27 @@ def _stamps(table: Table, columns: ColumnMap) -> np.ndarray:
         return table.stamps_ns(time.column, _UNIT_NS[time.unit])
     assert time.rate_hz is not None  # the map has one of the two
     return np.round(np.arange(len(table.rows)) * (NANOSECONDS / time.rate_hz)).astype(np.int64)
+
+
+def _require_times(path: Path, columns: ColumnMap, channel: str, stamps_ns: np.ndarray) -> None:
+    """A column that is no clock: it stands still, or goes up and down. A few stamps may do so; inspection deals with them."""
+    if columns.time.column is None or len(stamps_ns) < LEAST_ROWS:
+        return
+    steps = np.diff(stamps_ns).astype(float)
+    still, back = float((steps == 0.0).mean()), float((steps < 0.0).mean())
+    forth_ns, back_ns = steps[steps > 0.0].sum(), -steps[steps < 0.0].sum()
+    wanders = MOST_BACKWARD < back < 1.0 - MOST_BACKWARD and back_ns > 0.5 * forth_ns
+    if still <= MOST_REPEATED and not wanders:
+        return
+    found = (
+        f"{100 * still:.0f} % of the stamps repeat the one before"
+        if not wanders
+        else f"{100 * back:.0f} % of the stamps run backward"
+    )
+    raise LogError(
+        f"{path}: column '{columns.time.column}' is no time of {channel}: {found}; expected times that grow from row to row; "
+        f"name another column or unit under time in the column map (--columns), or give rate_hz there instead"
+    )
 
 
 def _contents(table: Table, columns: ColumnMap) -> dict[str, dict[str, np.ndarray]]:

@@ -45,7 +45,8 @@ class Table:
         if not self.names:
             raise LogError(f"{self.path}: column '{column}' is sought by name in a file without header; give its place, from 0")
         if not found:
-            raise LogError(f"{self.path}: there is no column '{column}'; {nearest(column, filter(None, self.names))}")
+            near = nearest(column, filter(None, self.names))
+            raise LogError(f"{self.path}: there is no column '{column}', which the column map (--columns) names; {near}")
         if len(found) > 1:
             raise LogError(f"{self.path}: column '{column}' stands {len(found)} times in the header; give its place, from 0")
         return found[0]

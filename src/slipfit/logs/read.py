@@ -9,6 +9,7 @@ from slipfit.errors import LogError
 from slipfit.logs.bag_reader import kind_of, read_bag
 from slipfit.logs.column_map import ColumnMap
 from slipfit.logs.csv_log import own_files, read_csv, read_csv_folder
+from slipfit.logs.csv_table import is_own
 from slipfit.logs.drive_log import DriveLog
 
 _BAG_ENDINGS = (".bag", ".mcap", ".db3")
@@ -76,12 +77,23 @@ def _read_folder(path: Path, topics: Mapping[str, str], columns: ColumnMap | Non
 
 def _refuse_columns(path: Path, columns: ColumnMap | None) -> None:
     if columns is not None:
-        raise LogError(f"{path}: a column map is for CSV files, this is none; choose topics instead")
+        raise LogError(
+            f"{path}: a column map (--columns) is for CSV files, this is none; leave it out, or choose topics (--topic)"
+        )
 
 
 def _refuse_topics(path: Path, topics: Mapping[str, str]) -> None:
     if topics:
-        raise LogError(f"{path}: topics are for bags, this is a CSV file; give a column map instead")
+        raise LogError(f"{path}: topics (--topic) are for bags, this is a CSV file; give a column map (--columns) instead")
+
+
+def takes_columns(path: Path | str) -> bool:
+    """Whether a file is CSV of somebody else's, so that a column map has to say what it means."""
+    path = Path(path)
+    try:
+        return path.is_file() and not kind_of(path) and not is_own(path)
+    except (OSError, ValueError):  # `read_log` says what is wrong with it
+        return False
 
 
 def _digest(files: list[Path]) -> str:

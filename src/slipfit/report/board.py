@@ -12,7 +12,7 @@ import numpy as np
 #: One meaning each; `templates/page.css` knows the colours.
 BLUE, ORANGE, GREEN, GREY, SHADE, INK, GRID = (f"var(--{n})" for n in ("blue", "orange", "green", "grey", "shade", "ink", "grid"))
 
-_MARGIN_PX = {"l": 58, "r": 14, "t": 46, "b": 46}
+_MARGIN_PX = {"l": 66, "r": 14, "t": 52, "b": 46}
 
 
 def packed(values: np.ndarray) -> dict[str, str]:

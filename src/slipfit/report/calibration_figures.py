@@ -9,12 +9,19 @@ from typing import Any
 import numpy as np
 
 from slipfit.calibrate.fit import DriveFit, Fit, Trace
+from slipfit.calibrate.spread import BLOCK_S, quantile
 from slipfit.report.board import BLUE, GREEN, GREY, INK, ORANGE, Board
 from slipfit.report.decimate import MOST_POINTS, envelope, unused_spans
 from slipfit.report.wording import short, unit_of, with_unit
 
 #: Half width of a 90 % interval of a Gaussian, in standard deviations.
 NINETY = 1.645
+
+#: Start and end nearer than this share of the drive's extent get one label.
+CLOSED = 0.15
+
+#: Height of a line of a label.
+LABEL_PX = 16
 
 #: Draws of the posterior that are shown as dots.
 MOST_DOTS = 1500
@@ -25,11 +32,11 @@ _ORDER = ("c_long", "c_lat", "mu", "mass")
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What one method says about one constant, with the half width of its 90 % interval where it has one."""
+    """What one method says about one constant, with its 90 % interval where it has one."""
 
     method: str
     value: float
-    half_width: float | None = None
+    interval_90: tuple[float, float] | None = None
 
 
 def fit_figure(drive: DriveFit, most_points: int = MOST_POINTS) -> dict[str, Any]:
@@ -74,8 +81,10 @@ def path_figure(drive: DriveFit) -> dict[str, Any]:
     board.axes(0, x="x [m]", y="y [m]", yaxis={"scaleanchor": "x", "scaleratio": 1})
     board.line(0, 0, "path", places[:, 1], places[:, 2], color=BLUE, width=1.6)
     ends = places[[0, -1]]
-    words = {"mode": "markers+text", "text": ["start", "end"], "textposition": "top center"}
-    board.dots(0, 0, "start and end", ends[:, 1], ends[:, 2], color=ORANGE, size=8, **words)
+    extent = float(np.ptp(places[:, 1:], axis=0).max())
+    is_closed = bool(np.hypot(*(ends[1, 1:] - ends[0, 1:])) < CLOSED * extent)
+    labels = {"text": ["", "start and end"] if is_closed else ["start", "end"], "textposition": ["bottom center", "top center"]}
+    board.dots(0, 0, "start and end", ends[:, 1], ends[:, 2], color=ORANGE, size=8, mode="markers+text", **labels)
     return board.figure(hovermode="closest")
 
 
@@ -92,7 +101,8 @@ def pairs_figure(posterior: Mapping[str, np.ndarray], truth: Mapping[str, float]
             quiet = {"showticklabels": False} if is_diagonal or col > 0 else {}
             x_title = with_unit(along) if row == count - 1 else ""
             y_title = with_unit(across) if col == 0 and not is_diagonal else ""
-            board.axes(row, col, x=x_title, y=y_title, xaxis={"nticks": 5}, yaxis={"nticks": 5, **quiet})
+            # Labels of neighbours would run into each other on a narrow page.
+            board.axes(row, col, x=x_title, y=y_title, xaxis={"nticks": 5 if count < 3 else 4}, yaxis={"nticks": 5, **quiet})
             if is_diagonal:
                 _marginal(board, row, posterior[along], short(along))
             else:
@@ -108,12 +118,12 @@ def repeatability_figure(fit: Fit, names: Sequence[str]) -> dict[str, Any]:
     """What each drive says by itself, with 90 % intervals, beside the pooled value and its interval."""
     board = Board(len(names), row_px=150, share="columns")
     for row, name in enumerate(names):
-        board.axes(row, title=with_unit(name), xaxis={"type": "category"})
+        board.axes(row, title=with_unit(name), xaxis={"type": "category", "automargin": True})
         drives = [(drive, drive.names.index(name)) for drive in fit.drives if name in drive.names]
         values = np.array([drive.values[k] for drive, k in drives])
-        widths = NINETY * np.sqrt([drive.covariance[k, k] for drive, k in drives])
+        widths = np.array([_ninety(drive) * np.sqrt(drive.covariance[k, k]) for drive, k in drives])
         bars = {"type": "data", "array": widths.tolist(), "color": BLUE, "thickness": 1.5, "width": 5}
-        board.dots(row, 0, short(name), [escape(d.name) for d, _ in drives], values, color=BLUE, size=9, error_y=bars)
+        board.dots(row, 0, short(name), [_wrapped(d.name, 16) for d, _ in drives], values, color=BLUE, size=9, error_y=bars)
         pooled = fit.parameters.get(name)
         if pooled and pooled.value is not None:
             board.rule(row, 0, y=pooled.value, color=ORANGE, width=1.5, dash="solid")
@@ -125,11 +135,15 @@ def repeatability_figure(fit: Fit, names: Sequence[str]) -> dict[str, Any]:
 def methods_figure(estimates: Mapping[str, Sequence[Estimate]], truth: Mapping[str, float]) -> dict[str, Any]:
     """What every method says about each constant; the truth as a line where it is known."""
     most = max(len(found) for found in estimates.values())
-    board = Board(len(estimates), row_px=40 * most + 16, gap_px=64)
+    lines = max(_wrapped(e.method).count("<br>") + 1 for found in estimates.values() for e in found)
+    board = Board(len(estimates), row_px=max(40, LABEL_PX * lines + 10) * most + 16, gap_px=64)
     for row, (name, found) in enumerate(estimates.items()):
         board.axes(row, title=with_unit(name), yaxis={"type": "category", "autorange": "reversed", "automargin": True})
-        widths = [0.0 if e.half_width is None else e.half_width for e in found]
-        bars = {"type": "data", "array": widths, "color": BLUE, "thickness": 1.5, "width": 5}
+        intervals = [e.interval_90 or (e.value, e.value) for e in found]
+        above = [high - e.value for e, (_, high) in zip(found, intervals, strict=True)]
+        below = [e.value - low for e, (low, _) in zip(found, intervals, strict=True)]
+        ends = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
+        bars = {**ends, "color": BLUE, "thickness": 1.5, "width": 5}
         values = np.array([e.value for e in found])
         board.dots(row, 0, short(name), values, [_wrapped(e.method) for e in found], color=BLUE, size=10, error_x=bars)
         if name in truth:
@@ -143,9 +157,14 @@ def drawn_constants(posterior: Mapping[str, np.ndarray]) -> list[str]:
     return sorted(varied, key=lambda name: _ORDER.index(short(name)) if short(name) in _ORDER else len(_ORDER))
 
 
+def _ninety(drive: DriveFit) -> float:
+    """Standard deviations that hold 90 % of a drive by itself, as its own calibration would count them."""
+    return quantile(max(8, round(drive.duration_s / BLOCK_S)))
+
+
 def _wrapped(label: str, width: int = 26) -> str:
     """In lines that leave a phone some width for the dots."""
-    return "<br>".join(escape(line) for line in wrap(label, width))
+    return "<br>".join(escape(line) for line in wrap(label, width, break_on_hyphens=False))
 
 
 def _used_reach(trace: Trace) -> float:

@@ -15,6 +15,7 @@ from slipfit.calibrate.fit import DriveFit, Fit
 from slipfit.calibrate.protocol import ProtocolResult
 from slipfit.contact import LAWS
 from slipfit.logs.inspection import Severity
+from slipfit.logs.inspection.record import NO_REMEDY
 from slipfit.report.answer_wording import Answer, Verdict, answers, sdf_snippet, validity, verdict
 from slipfit.report.calibration_figures import (
     drawn_constants,
@@ -114,7 +115,7 @@ def write_report(
     Parameters
     ----------
     truth : the constants by name or short name where they are known, as in a simulated drive: shown beside what was found
-    protocols : further results of document 000's method to show beside those of the drives
+    protocols : further results of the published protocol [Trimble2022] to show beside those of the drives
     engines : sentences about the twin in real physics engines, as `verify.quick` says them
     """
     write_page(report_html(fit, truth=truth, protocols=protocols, engines=engines), Path(path), force=force)
@@ -290,7 +291,7 @@ def _findings(drives: Sequence[DriveFit]) -> list[_FindingRow]:
             level="" if f.is_corrected else _LEVELS[f.severity],
             where=f.channel or "log",
             found=f"{f.kind}: {f.found}",
-            remedy="corrected" if f.is_corrected else f.remedy,
+            remedy="corrected" if f.is_corrected else "–" if f.remedy == NO_REMEDY else f.remedy,
             is_corrected=f.is_corrected,
         )
         for d in drives

@@ -1,5 +1,6 @@
 """Pictures. They read results and compute nothing that a result does not hold."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,32 @@ def _draw_robot(axes: Any, robot: Robot, x: float, y: float, heading: float, col
     axes.fill(*body.T, color=colour, alpha=0.35, linewidth=0)
 
 
+def _apart(drives: Sequence[Trajectory], robot: Robot, most: int) -> list[tuple[int, int]]:
+    """Drive and place of the robots to draw: the ends, then along the way, none over another."""
+    at = np.abs(robot.wheels.at_m.value).max(axis=0)
+    least = 2.0 * float(np.hypot(at[0] + robot.wheels.radius_m.value, at[1] + 0.5 * robot.wheels.width_m.value))
+    candidates = [(d, len(t.x_m) - 1) for d, t in enumerate(drives)]
+    for d, t in enumerate(drives):
+        way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(t.x_m), np.diff(t.y_m)))])
+        # Staggered, so that robots of two drives do not stand side by side where their paths are close.
+        shares = (np.arange(1, most - 1) - d / len(drives)) / (most - 1) if most > 2 else np.empty(0)
+        candidates += [(d, int(np.searchsorted(way, share * way[-1]))) for share in shares]
+        candidates.append((d, 0))
+    chosen: list[tuple[int, int]] = []
+    for d, k in candidates:
+        here = np.array([drives[d].x_m[k], drives[d].y_m[k]])
+        if all(np.hypot(*(here - (drives[e].x_m[j], drives[e].y_m[j]))) >= least for e, j in chosen):
+            chosen.append((d, k))
+    return chosen
+
+
 def draw_drive(trajectory: Trajectory, robot: Robot) -> Figure:
     """One drive: the path from above, velocities, wheel speeds against the ground, loads."""
     t = trajectory
     figure = Figure(figsize=(11, 7.5), layout="constrained")
     path, speed, slip, load = figure.subplots(2, 2).ravel()
     path.plot(t.x_m, t.y_m, color=BLUE)
-    for k in np.linspace(0, len(t.x_m) - 1, 5).astype(int):
+    for _, k in _apart([t], robot, 5):
         _draw_robot(path, robot, t.x_m[k], t.y_m[k], t.heading_rad[k], BLUE)
     path.set_aspect("equal", adjustable="datalim")
     _tidy(path, "x [m]", "y [m]", f"{t.robot} on {t.ground}, from above")
@@ -91,8 +111,10 @@ def draw_demo(story: Showcase) -> Figure:
         label = name.replace("_", " ")
         path.plot(t.x_m, t.y_m, color=colours[name], label=label)
         rate.plot(t.time_s, t.yaw_rate_radps, color=colours[name], label=label)
-        for k in np.linspace(0, len(t.x_m) - 1, 4).astype(int)[1:]:
-            _draw_robot(path, story.robot, t.x_m[k], t.y_m[k], t.heading_rad[k], colours[name])
+    drives = list(story.drives.items())
+    for d, k in _apart([t for _, t in drives], story.robot, 4):
+        name, t = drives[d]
+        _draw_robot(path, story.robot, t.x_m[k], t.y_m[k], t.heading_rad[k], colours[name])
     path.set_aspect("equal", adjustable="datalim")
     path.legend(frameon=False, fontsize=8)
     rate.legend(frameon=False, fontsize=8)

@@ -1,7 +1,7 @@
 """The published protocol [Trimble2022] beside the joint fit, and beside the truth where it is known."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slipfit.calibrate.fit import DriveFit, Fit
 from slipfit.calibrate.protocol import ProtocolResult, RunVerdict
@@ -36,13 +36,21 @@ class ProtocolSection:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What one method says: value and standard deviation of each constant."""
+    """What one method says: value and standard deviation of each constant, and 90 % intervals where they are not Gaussian."""
 
     method: str
     kind: str  # fit, central, backward or imu
     c_long: tuple[float, float | None] | None
     ratio: tuple[float, float | None] | None
     c_lat: tuple[float, float | None] | None
+    intervals_90: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def interval_90(self, name: str) -> tuple[float, float] | None:
+        """The record's own interval where it has one, else the Gaussian's."""
+        found = self.c_long if name == C_LONG else self.c_lat
+        if name in self.intervals_90 or found is None or found[1] is None:
+            return self.intervals_90.get(name)
+        return found[0] - NINETY * found[1], found[0] + NINETY * found[1]
 
     def off(self, c_long: float | None) -> float | None:
         """How far c_long lies from another, relative to it."""
@@ -56,7 +64,7 @@ def protocol_section(fit: Fit, truth: Mapping[str, float], others: Sequence[Prot
         return None
     several = len(fit.drives) > 1
     said = [_protocol_said(p, _label(p, d, several)) for d, p in done] + [
-        _protocol_said(p, _label(p, None, several)) for p in others
+        _protocol_said(p, _label(p, None, several)) for p in others if all(_told(p) != _told(q) for _, q in done)
     ]
     everything = [_fit_said(fit), *said]
     reference = truth.get(C_LONG, everything[0].c_long[0] if everything[0].c_long else None)
@@ -68,6 +76,12 @@ def protocol_section(fit: Fit, truth: Mapping[str, float], others: Sequence[Prot
         rows.append(["truth", values[0], "", *values[1:]])
     heads = ["method", "c_long [1/N]", f"against the {name}", "c_lat / c_long", "c_lat [1/N]"]
     return ProtocolSection(heads, rows, list(_causes(said, reference, name)), _panel(everything, truth), list(_runs(done)))
+
+
+def _told(result: ProtocolResult) -> tuple[str, float | None, float | None]:
+    """By what a result is known again: the same numbers are not shown twice."""
+    c_long, ratio = result.c_long_per_n, result.ratio
+    return result.method, c_long.mean if c_long else None, ratio.mean if ratio else None
 
 
 def _label(result: ProtocolResult, drive: DriveFit | None, several: bool) -> str:
@@ -91,7 +105,8 @@ def _protocol_said(result: ProtocolResult, label: str) -> _Said:
 def _fit_said(fit: Fit) -> _Said:
     everything = {**fit.parameters, **fit.combinations}
     found = {name: (p.value, p.std) for name, p in everything.items() if p.value is not None}
-    return _Said("joint fit (this report)", "fit", found.get(C_LONG), found.get(RATIO), found.get(C_LAT))
+    intervals = {name: p.interval_90 for name, p in fit.parameters.items() if p.interval_90 is not None}
+    return _Said("joint fit (this report)", "fit", found.get(C_LONG), found.get(RATIO), found.get(C_LAT), intervals)
 
 
 def _shown(found: tuple[float, float | None] | None) -> str:
@@ -120,7 +135,7 @@ def _surprising(said: _Said, reference: float | None) -> float | None:
 def _panel(everything: Sequence[_Said], truth: Mapping[str, float]) -> Panel | None:
     estimates = {
         name: [
-            Estimate(s.method, found[0], None if found[1] is None else NINETY * found[1])
+            Estimate(s.method, found[0], s.interval_90(name))
             for s in everything
             if (found := s.c_long if name == C_LONG else s.c_lat)
         ]

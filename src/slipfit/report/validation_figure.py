@@ -9,12 +9,16 @@ from matplotlib.figure import Figure
 from slipfit.calibrate.validation import ABOUT, MODELS, Horizon, Validation
 from slipfit.report.figures import BLUE, GREEN, ORANGE, _tidy
 
+#: Errors below a tenth of a millimetre and a thousandth of a degree are drawn there: zero has no place on a logarithmic axis.
+SMALLEST = {"translation_m": 1e-4, "heading_deg": 1e-3}
+
 COLOURS = dict(zip(MODELS, (BLUE, ORANGE, GREEN), strict=True))
 
 
 def draw_validation(validation: Validation) -> Figure:
-    """Errors of place and heading over seconds and over metres, medians as lines and 90 % of windows below the bars' ends;
-    without a pose the root mean squares against the IMU."""
+    """Errors of place and heading over seconds and over metres, on a logarithmic axis because models differ by orders: medians
+    as lines, 90 % of windows below the bars' ends, the number of windows under each length. Without a pose the root mean squares
+    against the IMU."""
     figure = Figure(figsize=(11, 7.5 if validation.rates is None else 4.0), layout="constrained")
     title = f"{validation.twin} on {validation.ground}, against {', '.join(validation.logs)}"
     figure.suptitle(title if len(title) < 110 else f"{title[:107]}...", fontsize=11, fontweight="bold")
@@ -32,22 +36,33 @@ def draw_validation(validation: Validation) -> Figure:
         ):
             _draw_errors(axes, horizons, kind)
             _tidy(axes, over, label)
-    grid[0][1].legend(frameon=False, fontsize=9, loc="upper left")
+    legend = {"title": "medians; bars reach to 90 % of the windows", "title_fontsize": 8, "alignment": "left"}
+    grid[0][1].legend(frameon=False, fontsize=9, loc="best", **legend)
     return figure
 
 
 def _draw_errors(axes: Any, horizons: Sequence[Horizon], kind: str) -> None:
     lengths = np.array([h.length for h in horizons])
     for k, model in enumerate(MODELS):
-        pairs = np.array([h.errors[model].quantiles()[kind] for h in horizons])
+        pairs = np.maximum([h.errors[model].quantiles()[kind] for h in horizons], SMALLEST[kind])
         place = lengths * (1.0 + 0.03 * (k - 1))  # beside each other
         above = np.maximum(pairs[:, 1] - pairs[:, 0], 0.0)
         reach = np.vstack([np.zeros(len(place)), above])
         axes.errorbar(place, pairs[:, 0], reach, color=COLOURS[model], marker="o", capsize=3, label=ABOUT[model])
     axes.set_xscale("log")
-    axes.set_xticks(lengths, [f"{length:g}" for length in lengths], minor=False)
+    counts = [f"{h.windows} window{'s' if h.windows != 1 else ''}" for h in horizons]
+    axes.set_xticks(lengths, [f"{length:g}\n{count}" for length, count in zip(lengths, counts, strict=True)], minor=False)
     axes.set_xticks([], minor=True)
-    axes.set_ylim(bottom=0.0)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if _is_labelled(axes, value) else "")
+    axes.tick_params(axis="y", which="minor", labelsize=8)
+
+
+def _is_labelled(axes: Any, value: float) -> bool:
+    """Between powers of ten twos and fives are labelled too where there are few powers."""
+    low, high = axes.get_ylim()
+    return bool(high / low < 1e3 and round(value / 10.0 ** np.floor(np.log10(value) + 1e-9)) in (2, 5))
 
 
 def _draw_rates(figure: Figure, validation: Validation) -> None:

@@ -63,12 +63,12 @@ def manoeuvre(name: str, robot: Robot, ground: Ground, commands: list[Command], 
 
 
 def spin(robot: Robot, ground: Ground, for_s: float = SPIN_S) -> Manoeuvre:
-    """Rest, then a steady spin on the spot: document 000's test for c_lat / c_long."""
+    """Rest, then a steady spin on the spot: the test of [Trimble2022] for c_lat / c_long."""
     return manoeuvre("spin", robot, ground, [_rest(), *_ramped(robot, [(for_s, 0.0, SPIN_RADPS)])])
 
 
 def speed_step(robot: Robot, ground: Ground) -> Manoeuvre:
-    """Slow, then as fast as balance and motors allow to a higher speed: document 000's test for c_long."""
+    """Slow, then as fast as balance and motors allow to a higher speed: the test of [Trimble2022] for c_long."""
     return manoeuvre("speed step", robot, ground, [_rest(), *_ramped(robot, [(1.5, SLOW_MPS, 0.0), (2.5, FAST_MPS, 0.0)])])
 
 

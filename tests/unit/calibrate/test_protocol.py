@@ -94,11 +94,27 @@ def test_the_centre_of_mass_is_corrected_for(offset, commanded, plain):
 
 
 def test_offset_equations_are_inverse_to_each_other():
-    """Below rho = l / (q |y|) = 80, from where on a larger ratio turns the robot slower again."""
+    """Below rho = l / (q (sqrt(y² - q² x²) - l q)) = 84, from where on a larger ratio turns the robot slower again."""
     geometry = SpinGeometry(0.2, 0.15, 0.03, 0.04, -0.06, 30.0, 4)
     for ratio in (1.0, 10.0, 50.0):
         rate = yaw_rate_of_spin(-1.5, ratio, geometry, c_long_per_n=0.01)
         assert ratio_from_spin(-1.5, rate, geometry, c_long_per_n=0.01) == pytest.approx(ratio, rel=1e-9)
+
+
+def test_the_spin_turns_slower_again_beyond_the_ratio_of_the_derivation():
+    """docs/theory/wheel_slip_protocol: the derivative of l²/rho + q² (x² + rho y²)/(1 + rho q²) by rho is zero there."""
+    c_long, commanded = 0.05, 3.0
+    for x, y in ((0.0, 0.1), (0.03, 0.08)):
+        geometry = SpinGeometry(0.201, 0.125, 0.0, x, y, 20.0, 4)
+        ratios = np.geomspace(1.0, 100.0, 4001)
+        rates = [yaw_rate_of_spin(commanded, ratio, geometry, c_long_per_n=c_long) for ratio in ratios]
+        fastest = int(np.argmax(rates))
+        q = c_long * 20.0 * 0.201 * commanded * rates[fastest] / 4
+        assert ratios[fastest] == pytest.approx(
+            0.125 / (q * (np.sqrt(y**2 - (q * x) ** 2) - 0.125 * q)), rel=2e-3
+        )  # the grid's step
+        rate = rates[fastest + 500]
+        assert ratio_from_spin(commanded, rate, geometry, c_long_per_n=c_long) < ratios[fastest]
 
 
 def exact_run(c_long, accel=1.5, mass=20.0, v0=0.2, duration=0.5):
@@ -115,6 +131,24 @@ def test_exact_acceleration_gives_c_long_back(c_long, accel):
     v, a, t, d = exact_run(c_long, accel)
     assert c_long_from_step(v, a, t, d, 20.0).c_long_per_n == pytest.approx(c_long, rel=1e-5)
     assert c_long_from_step(-v, -a, t, -d, 20.0).c_long_per_n == pytest.approx(c_long, rel=1e-5)
+
+
+def test_of_two_roots_of_a_braking_run_the_smaller_one_is_the_answer():
+    """1 to 0.2 m/s at -1.6 m/s², 0.30 m; then a push to 0.35 m/s at 1.5 m/s², 0.0275 m. With m/n = 5 the wheels roll
+    0.30 / (1 + 8 c) + 0.0275 / (1 - 7.5 c): 0.3170 m for c = 0.005, and once more beyond the minimum, near the pole at 0.133."""
+    brake, push = np.linspace(0.0, 0.5, 501), np.linspace(0.5, 0.6, 101)
+    t = np.concatenate([brake, push])
+    v = np.concatenate([1.0 - 1.6 * brake, 0.2 + 1.5 * (push - 0.5)])
+    a = np.repeat([-1.6, 1.5], [501, 101])
+
+    def rolled(c):
+        return 0.30 / (1.0 + 8.0 * c) + 0.0275 / (1.0 - 7.5 * c)
+
+    for c in (0.001, 0.005, 0.02):
+        assert rolled(0.13) > rolled(c) > rolled(0.07)  # a second root lies beyond the minimum
+        assert c_long_from_step(v, a, t, rolled(c), 20.0).c_long_per_n == pytest.approx(c, rel=1e-5)
+    assert c_long_from_step(v, a, t, 1.01 * rolled(0.0), 20.0).outcome is StepOutcome.NO_SLIP
+    assert c_long_from_step(v, a, t, 0.5 * rolled(0.0), 20.0).outcome is StepOutcome.NO_ROOT
 
 
 def test_no_root_is_an_answer():

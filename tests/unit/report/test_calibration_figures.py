@@ -17,6 +17,7 @@ from slipfit.report.calibration_figures import (
     whiteness_figure,
 )
 from slipfit.report.decimate import envelope, unused_spans
+from slipfit.report.protocol_section import protocol_section
 from slipfit.report.wording import listed, motion, number, percent, short, unit_of, with_spread, with_unit
 from unit.report.fits import NAMES, TRUTH, example_drive, example_fit
 
@@ -46,7 +47,7 @@ def all_figures(drive):
         "path": path_figure(drive),
         "pairs": pairs_figure(fit.posterior, FULL_TRUTH),
         "repeats": repeatability_figure(fit, NAMES),
-        "methods": methods_figure({"c_long_per_n": [Estimate("a", 1.0, 0.1), Estimate("b", 2.0)]}, FULL_TRUTH),
+        "methods": methods_figure({"c_long_per_n": [Estimate("a", 1.0, (0.9, 1.2)), Estimate("b", 2.0)]}, FULL_TRUTH),
     }
 
 
@@ -127,14 +128,44 @@ def test_pairs_show_the_constants_that_vary_slip_first():
 
 
 def test_repeatability_shows_ninety_per_cent_of_each_drive():
-    """1.645 standard deviations either side; the pooled interval is the band."""
+    """Of a short drive 8 blocks tell the spread: Student's table has 1.895 for 95 % and 7 degrees of freedom. The pooled interval
+    is the band."""
     fit = example_fit(drives=3, duration_s=2.0)
     figure = repeatability_figure(fit, NAMES)
     dots = figure["data"][0]
     assert array(dots["y"]) == pytest.approx([d.values[0] for d in fit.drives], rel=1e-6)
-    assert dots["error_y"]["array"] == pytest.approx([1.645 * np.sqrt(3.6e-8)] * 3)
+    assert dots["error_y"]["array"] == pytest.approx([1.895 * np.sqrt(3.6e-8)] * 3, rel=1e-3)
     band = next(s for s in figure["layout"]["shapes"] if s["type"] == "rect")
     assert (band["y0"], band["y1"]) == (0.00479, 0.00515)
+
+
+def test_methods_are_drawn_with_the_intervals_of_the_records():
+    """Not with the Gaussian's of their deviation: 0.0011 below and 0.0019 above stay so."""
+    found = [Estimate("joint fit", 0.005, (0.0039, 0.0069)), Estimate("other", 0.006)]
+    bars = methods_figure({"c_long_per_n": found}, {})["data"][0]["error_x"]
+    assert bars["arrayminus"] == pytest.approx([0.0011, 0.0])
+    assert bars["array"] == pytest.approx([0.0019, 0.0])
+    section = protocol_section(example_fit(drives=1, duration_s=5.0), {}, ())
+    bars = section.panel.figure["data"][0]["error_x"]  # of the fit: 0.00497 within (0.00479, 0.00515)
+    assert (bars["arrayminus"][0], bars["array"][0]) == pytest.approx((0.00018, 0.00018))
+
+
+def test_labels_of_methods_have_room_for_their_lines():
+    """A line of 12 px type takes some 15 px; the labels of six drives with long names stand one above the other."""
+    long = [Estimate(f"published, central differences, 20 Hz, 2026-11-16_yard_run_with_payload_{k}.mcap", 1.0) for k in range(6)]
+    figure = methods_figure({"c_long_per_n": long}, {})
+    low, high = figure["layout"]["yaxis"]["domain"]
+    drawn_px = (high - low) * (figure["layout"]["height"] - sum(figure["layout"]["margin"][side] for side in "tb"))
+    lines = sum(label.count("<br>") + 1 for label in figure["data"][0]["y"])
+    assert drawn_px >= 15 * lines
+
+
+def test_labels_of_a_closed_path_do_not_lie_over_each_other(drive):
+    open_path = np.column_stack([np.arange(50.0), np.linspace(0.0, 3.0, 50), np.zeros(50)])
+    turn = np.linspace(0.0, 6.2, 50)
+    closed = np.column_stack([np.arange(50.0), np.cos(turn), np.sin(turn)])
+    labels = [path_figure(replace(drive, odometry_m=path))["data"][1]["text"] for path in (open_path, closed)]
+    assert labels == [["start", "end"], ["", "start and end"]]
 
 
 def test_names_of_users_are_not_markup():

@@ -11,6 +11,7 @@ import pytest
 
 from slipfit.errors import ParameterError
 from slipfit.logs.inspection import Finding, Severity
+from slipfit.logs.inspection.record import NO_REMEDY
 from slipfit.report.answer_wording import answers, bound_sentence, sdf_snippet, verdict
 from slipfit.report.calibration_report import MOST_DRIVES, report_html, write_report
 from slipfit.twin import FittedParameter, Status
@@ -85,6 +86,13 @@ def test_a_finding_shows_its_remedy_unless_it_was_corrected(html):
     assert "warning pose gap: 0.8 s without a pose at 31.2 s look at the network" in text
     assert "turns against the wheels (correlation -0.99) corrected" in text
     assert "mount it z up" not in text
+
+
+def test_a_finding_that_needs_no_remedy_shows_a_dash(fit):
+    drive = fit.drives[0]
+    rate = Finding(Severity.INFO, "imu", "rate", "100 Hz", NO_REMEDY)
+    drive = replace(drive, inspection=replace(drive.inspection, findings=(rate,)))
+    assert "info imu rate: 100 Hz – " in words(report_html(replace(fit, drives=(drive,))))
 
 
 def test_the_page_loads_nothing(html):
@@ -286,6 +294,12 @@ def test_further_results_of_the_protocol_can_be_shown(fit):
     text = words(report_html(replace(fit, drives=fit.drives[:1]), truth=TRUTH, protocols=[other]))
     assert "published, the IMU 0.00110 ±" in text
     assert "By the IMU c_long comes out 78 % below the truth: bias and noise" in text
+
+
+def test_the_same_result_of_the_protocol_is_shown_once(fit):
+    one = replace(fit, drives=fit.drives[:1])
+    twice = report_html(one, truth=TRUTH, protocols=[example_protocol()])
+    assert words(twice).count("published, ") == words(report_html(one, truth=TRUTH)).count("published, ")
 
 
 def test_the_truth_is_drawn_where_it_is_known(html):

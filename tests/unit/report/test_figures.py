@@ -1,5 +1,7 @@
 """Figures show what the records hold, with titles and units."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,16 @@ def test_the_demo_shows_three_paths_and_the_commanded_rate(story):
     floor = story.drives["slip_on_the_floor"]
     assert np.array_equal(lines(rate)["slip on the floor"], (floor.time_s, floor.yaw_rate_radps))
     assert np.array_equal(lines(rate)["commanded"][1], story.commanded_yaw_rate_radps)
+
+
+def test_no_robot_is_drawn_over_another(story):
+    """Each is four wheels and a body; a spin on the spot and paths that cross would put them over each other."""
+    for axes in (draw_demo(story).axes[0], draw_drive(next(iter(story.drives.values())), P3AT).axes[0]):
+        parts = [patch.get_path() for patch in axes.patches]
+        robots = [parts[k : k + 5] for k in range(0, len(parts), 5)]
+        assert len(robots) >= 4
+        for one, other in itertools.combinations(robots, 2):
+            assert not any(a.intersects_path(b) for a in one for b in other)
 
 
 def test_every_law_is_drawn_under_its_name():

@@ -39,7 +39,7 @@ CERTAIN_YAW_R2, CERTAIN_R2 = 0.5, 0.85
 #: Spans of yaw and distance, and of second differences, which are noisier: seconds.
 SPAN_S, ACCEL_SPAN_S = 0.05, 0.1
 
-#: Lags of the body behind the rim from which the fit starts, s per m/s: c_long m / n is 0.025 for document 000's robot and floor.
+#: Lags of the body behind the rim from which the fit starts, s per m/s: c_long m / n is 0.025 on the floor of [Trimble2022].
 LAGS_S2PM = (0.005, 0.04)
 LONGEST_LAG_S2PM = 0.6
 

@@ -13,6 +13,7 @@ from slipfit.logs.inspection.record import Finding, Inspection, Severity, Step, 
 from slipfit.logs.inspection.rest import measure_lever_arm, measure_rest
 from slipfit.logs.inspection.signs import correct_one_side, correct_signs
 from slipfit.logs.inspection.stamps import drop_bad_numbers, look_at_rates, put_in_order
+from slipfit.logs.inspection.swapped import correct_swapped_acceleration, correct_swapped_pose
 from slipfit.logs.inspection.units import correct_units
 from slipfit.logs.inspection.values import correct_axes, drop_repeated, look_for_rails, measure_resolution
 
@@ -27,7 +28,9 @@ CHECKS: tuple[Callable[[DriveLog, Robot], Step], ...] = (
     correct_axes,
     measure_resolution,
     correct_one_side,
+    correct_swapped_acceleration,
     correct_units,
+    correct_swapped_pose,
     correct_signs,
     require_motion,
     correct_clocks,

@@ -190,12 +190,17 @@ def _sign(signs: dict[str, float], r2: dict[str, float], signal: str, flips: tup
 
 
 def _arc(log: DriveLog, wheels: Wheels, inertial: Inertial, late_s: float) -> list[Evidence]:
-    """a_y = v r in arcs; its slow part only, wheels shake the rest."""
+    r = arc_correlation(log, wheels, inertial, late_s)
+    return [Evidence(float(np.sign(r)), {"accel_y": 1, "reverse": 1, "gyro": 1})] if r is not None and r * r > LEAST_R2 else []
+
+
+def arc_correlation(log: DriveLog, wheels: Wheels, inertial: Inertial, late_s: float) -> float | None:
+    """Correlation of accel_y with v r in arcs; its slow part only, wheels shake the rest. None where there are no arcs."""
     if "accel_y_mps2" not in log[names.IMU].columns:
-        return []
+        return None
     edges = np.arange(inertial.time_s[0], inertial.time_s[-1], max(0.25, 2.0 * inertial.period_s, 2.0 * wheels.period_s))
     if len(edges) < 9:
-        return []
+        return None
     ok = inertial.is_whole(edges) & wheels.is_whole(edges - late_s)
     width = np.diff(edges)
     sides = np.diff(wheels.at(edges - late_s), axis=0)
@@ -203,9 +208,8 @@ def _arc(log: DriveLog, wheels: Wheels, inertial: Inertial, late_s: float) -> li
     expected = (sides.mean(axis=1) / width * sums[:, 0] / width)[ok]
     felt = (sums[:, 2] / width)[ok]
     if len(felt) < 8 or np.percentile(np.abs(expected), 98.0) < LEAST_ARC_MPS2 or felt.std() < 1e-9 or expected.std() < 1e-9:
-        return []
-    r = float(np.corrcoef(expected, felt)[0, 1])
-    return [Evidence(float(np.sign(r)), {"accel_y": 1, "reverse": 1, "gyro": 1})] if r * r > LEAST_R2 else []
+        return None
+    return float(np.corrcoef(expected, felt)[0, 1])
 
 
 def _course(log: DriveLog, wheels: Wheels, late_s: float) -> list[Evidence]:

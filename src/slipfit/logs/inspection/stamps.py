@@ -17,6 +17,9 @@ GAP_S = 0.05
 #: Spread of the period (1.48 times the median deviation) over the period, above which stamps say little about sampling.
 JITTER = 0.25
 
+#: Of a sensor that two publishers send on, half the rows are doubled; beyond, and from so many rows on, stamps are no times.
+MOST_REPEATED, LEAST_ROWS = 0.55, 20
+
 #: No sensor says more, in any unit; squares of it are still numbers.
 LARGEST = 1e30
 
@@ -84,7 +87,12 @@ def put_in_order(log: DriveLog, _: Robot) -> Step:
         order = np.argsort(channel.stamps_ns, kind="stable")
         is_first = np.diff(channel.stamps_ns[order], prepend=np.iinfo(np.int64).min // 2) > 0
         doubled = int((~is_first).sum())
-        if doubled:
+        is_clock = doubled <= MOST_REPEATED * len(is_first)
+        if channel.name in LOWEST_RATE_HZ and not is_clock and len(is_first) >= LEAST_ROWS:
+            found = f"{doubled} of {len(is_first)} rows repeat the stamp of another: these are no times of samples"
+            remedy = "stamp each sample in the driver (header.stamp), or name another column as time"
+            findings.append(Finding(Severity.FATAL, channel.name, "stamps", found, remedy, float(doubled)))
+        elif doubled:
             findings.append(
                 Finding(
                     Severity.WARNING,

@@ -56,6 +56,19 @@ def swap(log, _):
     return log.having(replace(wheels, values=wheels.values[:, [1, 0, 3, 2]]))
 
 
+def exchange(channel, first, second):
+    """Two columns of a channel the other way round."""
+
+    def change(log, _):
+        names = list(log[channel].columns)
+        a, b = names.index(first), names.index(second)
+        names[a], names[b] = names[b], names[a]
+        order = [log[channel].columns.index(name) for name in names]
+        return log.having(replace(log[channel], values=log[channel].values[:, order]))
+
+    return change
+
+
 def halve_pose(log, _):
     pose = log["pose"]
     return log.having(replace(pose, stamps_ns=pose.stamps_ns[::2], values=pose.values[::2]))
@@ -88,12 +101,16 @@ MUTILATIONS = {
     "accel_y": (times("imu", -1.0, "accel_y_mps2"), [("imu", "flipped accel_y")]),
     "wheels backward": (times("encoders", -1.0), [("encoders", "reversed direction")]),
     "left backward": (times("encoders", -1.0, "wheel_angle_0_rad", "wheel_angle_2_rad"), [("encoders", "one side reversed")]),
+    "axes of accel": (exchange("imu", "accel_x_mps2", "accel_y_mps2"), [("imu", "swapped axes")]),
+    "axes of pose": (exchange("pose", "x_m", "y_m"), [("pose", "swapped axes")]),
     "half the poses": (halve_pose, [("pose", "rate")]),
 }
 
-#: Pairs that are one other mutilation: two units of one number.
+#: Pairs that are one other mutilation: two units of one number; a path with x and y exchanged and a yaw that runs backward is
+#: a mirrored one, turned by a quarter.
 ONE_NUMBER = ({"pose in mm", "pose in cm"}, {"wheels in deg", "wheels in turns"}, {"accel in g", "accel in mm/s²"},
-              {"yaw of gyro", "both yaws"}, {"yaw of pose", "both yaws"})  # fmt: skip
+              {"yaw of gyro", "both yaws"}, {"yaw of pose", "both yaws"},
+              {"yaw of pose", "axes of pose"}, {"both yaws", "axes of pose"})  # fmt: skip
 
 #: Pairs that act on the same quantity, each in its own way.
 SAME_QUANTITY = [
@@ -102,6 +119,8 @@ SAME_QUANTITY = [
     ("wheels in deg", "sides"), ("wheels in turns", "left backward"), ("wheels in deg", "wheels backward"),
     ("accel in g", "accel_x"), ("accel in mm/s²", "accel_y"), ("accel_x", "accel_y"), ("accel_x", "wheels backward"),
     ("yaw of pose", "yaw in deg"), ("pose in mm", "yaw in deg"), ("yaw in deg", "half the poses"), ("yaw of pose", "sides"),
+    ("accel_x", "axes of accel"), ("axes of accel", "accel in g"), ("axes of accel", "sides"), ("axes of pose", "pose in mm"),
+    ("axes of accel", "axes of pose"),
 ]  # fmt: skip
 
 

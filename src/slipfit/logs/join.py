@@ -1,0 +1,76 @@
+"""Files of one drive made one log: an IMU's file beside that of the wheels. Nothing is resampled, clocks stay as they are."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from slipfit.errors import LogError
+from slipfit.logs import channels as names
+from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
+
+
+def join_logs(*logs: DriveLog) -> DriveLog:
+    """One log of the files that were recorded during the same drive.
+
+    Their stamps must be of one clock: what all of them saw has to overlap. A channel comes from one file; of two that tell
+    different columns of it (accelerometer and gyro) at equal stamps, the columns are put side by side. The digest is the
+    sha256 of the files' digests, in their order.
+    """
+    if not logs:
+        raise LogError("join_logs: no log given; expected the files of one drive")
+    if len(logs) == 1:
+        return logs[0]
+    _require_overlap(logs)
+    channels: dict[str, Channel] = {}
+    homes: dict[str, str] = {}
+    for log in logs:
+        for name, channel in log.channels.items():
+            channels[name] = _beside(channels[name], channel, homes[name], log.source) if name in channels else channel
+            homes[name] = f"{homes[name]} and {log.source}" if name in homes else log.source
+    order = [name for name in names.ABOUT if name in channels]
+    order += [name for name in channels if name not in order]
+    return DriveLog(
+        {name: channels[name] for name in order},
+        about="; ".join(dict.fromkeys(log.about for log in logs if log.about)),
+        source=" + ".join(log.source for log in logs),
+        digest=hashlib.sha256("".join(log.digest for log in logs).encode()).hexdigest(),
+        notes=tuple(f"{log.source}: {note}" for log in logs for note in log.notes),
+    )
+
+
+def _require_overlap(logs: Sequence[DriveLog]) -> None:
+    spans = [
+        (min(int(c.stamps_ns.min()) for c in log.channels.values()), max(int(c.stamps_ns.max()) for c in log.channels.values()))
+        for log in logs
+    ]
+    late, early = max(range(len(logs)), key=lambda k: spans[k][0]), min(range(len(logs)), key=lambda k: spans[k][1])
+    if spans[late][0] < spans[early][1]:
+        return
+    said = " and ".join(
+        f"{logs[k].source} is stamped {spans[k][0] / NANOSECONDS:.3f} to {spans[k][1] / NANOSECONDS:.3f} s" for k in (early, late)
+    )
+    raise LogError(
+        f"{said}: they have no moment in common; expected files of one drive, stamped by one clock; "
+        f"check the unit of their times, or write both with the same zero"
+    )
+
+
+def _beside(first: Channel, second: Channel, home: str, other: str) -> Channel:
+    """One channel of two with different columns at the same stamps."""
+    twice = [column for column in second.columns if column in first.columns]
+    if twice:
+        raise LogError(
+            f"{home} and {other}: both have {first.name}.{twice[0]}; expected it in one of them; leave it out of one column map, "
+            f"or calibrate them as two drives"
+        )
+    if not np.array_equal(first.stamps_ns, second.stamps_ns):
+        raise LogError(
+            f"{home} and {other}: both have a part of {first.name} ({', '.join(first.columns)}; {', '.join(second.columns)}), "
+            f"but not at the same stamps; expected equal stamps: write them into one file with one time column"
+        )
+    columns = (*first.columns, *second.columns)
+    values = np.column_stack([first.values, second.values])
+    standard = [c for c in {names.IMU: names.IMU_COLUMNS}.get(first.name, ()) if c in columns]
+    ordered = (*standard, *(c for c in columns if c not in standard))
+    return Channel(first.name, first.stamps_ns, values[:, [columns.index(c) for c in ordered]], ordered)
