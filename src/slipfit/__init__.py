@@ -29,6 +29,7 @@ _HOMES = {
     "DriveLog": "slipfit.logs",
     "read_log": "slipfit.logs",
     "inspect_log": "slipfit.logs",
+    "join_logs": "slipfit.logs",
     "Twin": "slipfit.twin",
     "Scenario": "slipfit.simulate",
     "Command": "slipfit.simulate",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from slipfit.logs import ColumnMap as ColumnMap
     from slipfit.logs import DriveLog as DriveLog
     from slipfit.logs import inspect_log as inspect_log
+    from slipfit.logs import join_logs as join_logs
     from slipfit.logs import read_log as read_log
     from slipfit.simulate import Batch as Batch
     from slipfit.simulate import Command as Command

@@ -23,3 +23,7 @@ class SimulationError(SlipfitError):
 
 class ExportError(SlipfitError):
     """A twin that the target cannot express, or a file that cannot be written."""
+
+
+class DriveError(SlipfitError):
+    """A motor controller that cannot be reached or does not answer as it should, or a plan that it cannot drive."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from controllers import powertrain
 from known_twins import known_twin
 from slipfit.export import TARGETS
 from unit.export.own_models import WHEELS, sdf, urdf
@@ -14,7 +15,7 @@ from unit.twin.twins import mapping
 
 @pytest.fixture
 def twin(slipfit):
-    known_twin().save("p3at.twin.yaml")
+    known_twin().with_powertrain(powertrain()).save("p3at.twin.yaml")
     return "p3at.twin.yaml"
 
 

@@ -1,4 +1,4 @@
-"""From a drive log to a calibrated twin: document 000's protocol, the joint fit, Coulomb's coefficient, plans and validation."""
+"""From a drive log to a calibrated twin: the joint fit, the published protocol [Trimble2022], friction, plans, validation."""
 
 from slipfit.calibrate.fit import DriveFit, Fit, Nuisance, Trace
 from slipfit.calibrate.run import calibrate

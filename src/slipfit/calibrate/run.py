@@ -1,6 +1,7 @@
 """Calibrate: logs and a robot in, a fit out."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +11,18 @@ from slipfit.calibrate.first_look import NO_LIMIT
 from slipfit.calibrate.fit import DriveFit, Fit, Nuisance, Trace
 from slipfit.calibrate.grip import grips, proven_grip, sliding_s
 from slipfit.calibrate.observations import Observations, observe
+from slipfit.calibrate.odometry.commands import has_commands
+from slipfit.calibrate.odometry.speed_loop import fit_speed_loops
 from slipfit.calibrate.one_drive import Doubts, Problem, Solution, noise_of_readings
 from slipfit.calibrate.pool import pooled_fit, told_by_draws
 from slipfit.calibrate.posterior import Posterior, PosteriorKind, checked_kind, sample_posterior
 from slipfit.calibrate.protocol import ProtocolResult, run_protocol
 from slipfit.calibrate.replay import STEP_S, Replay, replay
-from slipfit.calibrate.spread import Spread, spread_of
+from slipfit.calibrate.spread import Spread, spread_of, without_robot
 from slipfit.calibrate.unknowns import Unknown, body, constant, imu_unknowns, pose_unknowns
 from slipfit.calibrate.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S, DOUBTED_INTERVAL_S, PoseNoise
 from slipfit.calibrate.wheel_motion import WheelAngles, wheel_angles
-from slipfit.calibrate.wheel_speeds import angle_noise, change_of_acceleration, speed_noise, speeds_at
+from slipfit.calibrate.wheel_speeds import angle_noise, change_of_acceleration, speed_noise, speeds_at, uncertain_acceleration
 from slipfit.errors import LogError, ParameterError, SlipfitError
 from slipfit.library import Ground, Robot, find_robot
 from slipfit.library.files import nearest
@@ -27,6 +30,7 @@ from slipfit.logs import DriveLog, read_log
 from slipfit.logs.channels import ENCODERS
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.inspection import Inspection, inspect_log
+from slipfit.twin import FittedPowertrain
 from slipfit.vehicles import skid_steer
 
 #: Laws whose constants a fit can find.
@@ -55,6 +59,7 @@ def calibrate(
     law: str = "wheel_slip",
     gravity_mps2: float = 9.81,
     counts_per_turn: float | None = None,
+    gyro_scale_std: float = 0.0,
     posterior: PosteriorKind = "gauss",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Fit:
@@ -67,6 +72,7 @@ def calibrate(
     ground : what the ground is called in the twin
     law : wheel_slip (each axis limited by mu N, as Gazebo does) or wheel_slip_cone
     counts_per_turn : of encoders that tell ticks
+    gyro_scale_std : how far the gyro's scale may be off, as a share (0.005: half a per cent), where no pose tells it
     posterior : gauss (a Gaussian about the fit), or emcee (draws with replays, of one log, up to a minute)
 
     Examples
@@ -78,18 +84,31 @@ def calibrate(
         raise LogError("calibrate: no log given; expected one or more recordings of a drive")
     if law not in CALIBRATED_LAWS:
         raise ParameterError(f"law '{law}' cannot be calibrated from a drive; {nearest(law, CALIBRATED_LAWS)}")
+    if not 0.0 <= gyro_scale_std < 0.2:
+        raise ParameterError(f"gyro_scale_std = {gyro_scale_std:g}; expected a share from 0 (exact) to 0.2, as 0.005 for 0.5 %")
     is_sampled = checked_kind(posterior) == "emcee"
     if is_sampled and len(logs) > 1:
         raise ParameterError(f"posterior 'emcee' takes one log, and {len(logs)} were given; give one, or leave it at 'gauss'")
     chosen = robot if isinstance(robot, Robot) else find_robot(robot)
     surface = _ground(law, gravity_mps2)
-    drives = []
+    drives, powertrain = [], None
     for log in logs:
         record = log if isinstance(log, DriveLog) else read_log(log)
-        progress(f"fitting {record.source or 'the drive'}")
-        drives.append(_fit_drive(record, chosen, surface, counts_per_turn, progress if is_sampled else None))
-    fit = pooled_fit(drives, chosen, ground, law, gravity_mps2)
+        drives.append(_fit_drive(record, chosen, surface, counts_per_turn, gyro_scale_std, progress, is_sampled=is_sampled))
+        powertrain = powertrain or _speed_loops(drives[-1], chosen, counts_per_turn)
+    fit = replace(pooled_fit(drives, chosen, ground, law, gravity_mps2), powertrain=powertrain)
     return told_by_draws(fit) if is_sampled else fit
+
+
+def _speed_loops(drive: DriveFit, robot: Robot, counts: float | None) -> FittedPowertrain | None:
+    """The powertrain where the log has commands; slip constants do not wait for it, so that one it cannot tell is no error."""
+    corrected = drive.inspection.corrected
+    if not has_commands(corrected):
+        return None
+    try:
+        return fit_speed_loops(corrected, robot, counts_per_turn=counts).powertrain
+    except LogError:
+        return None
 
 
 def _ground(law: str, gravity_mps2: float) -> Ground:
@@ -99,10 +118,18 @@ def _ground(law: str, gravity_mps2: float) -> Ground:
 
 
 def _fit_drive(
-    log: DriveLog, robot: Robot, ground: Ground, counts: float | None, sampling: Callable[[str], None] | None
+    log: DriveLog,
+    robot: Robot,
+    ground: Ground,
+    counts: float | None,
+    gyro_scale_std: float,
+    progress: Callable[[str], None],
+    *,
+    is_sampled: bool,
 ) -> DriveFit:
-    """One drive by itself; its posterior is sampled where somebody listens to how that goes."""
+    """One drive by itself."""
     name = log.source or log.about or "drive"
+    progress(f"inspecting {name}")
     inspection = inspect_log(log, robot)
     if inspection.fatal:
         stop = inspection.fatal
@@ -113,9 +140,11 @@ def _fit_drive(
         problem = problem_of(corrected, robot, ground, wheels, inspection)
     except LogError as error:
         raise LogError(f"{name}: {error}") from None
-    solution = solved(problem, unknowns_of(problem, robot))
+    progress(f"fitting {name}")
+    solution = solved(problem, unknowns_of(problem, robot, gyro_scale_std))
     spread = spread_of(solution)
-    posterior = sample_posterior(problem, solution, spread, progress=sampling) if sampling else None
+    posterior = sample_posterior(problem, solution, spread, progress=progress) if is_sampled else None
+    progress(f"running the published protocol on {name}")
     return _record(name, log, problem, solution, spread, inspection, _protocol(corrected, robot, counts), posterior)
 
 
@@ -140,12 +169,13 @@ def _doubts(model: Replay, robot: Robot, wheels: WheelAngles, observations: Obse
     rims = model.wheel_speeds * robot.wheels.radius_m.value
     left, right = rims[:, ::2].mean(axis=1), rims[:, 1::2].mean(axis=1)
     noise = speed_noise(wheels) * robot.wheels.radius_m.value
-    ahead = change_of_acceleration(0.5 * (left + right), model.step_s, time_s, noise / 2.0)
-    turning = change_of_acceleration((right - left) / robot.track_m, model.step_s, time_s, noise / robot.track_m)
-    # Between encoder samples that lie farther apart a corner is less known.
     interval_s = float(np.median(np.diff(wheels.stamps_ns))) / NANOSECONDS
+    ahead = change_of_acceleration(0.5 * (left + right), model.step_s, time_s, noise / 2.0, interval_s)
+    turning = change_of_acceleration((right - left) / robot.track_m, model.step_s, time_s, noise / robot.track_m, interval_s)
     slower = max(1.0, interval_s / DOUBTED_INTERVAL_S)
-    readings = slower * np.column_stack([DOUBT * ahead, DOUBT_ACROSS * ahead, DOUBT_TURNING_S * turning])
+    shown = robot.wheels.radius_m.value * uncertain_acceleration(wheels, time_s)
+    ahead, turning = np.maximum(ahead, shown), np.maximum(turning, 2.0 * shown / robot.track_m)
+    readings = np.column_stack([DOUBT * ahead, DOUBT_ACROSS * ahead, slower * DOUBT_TURNING_S * turning])
     excluded = np.zeros(len(time_s), dtype=bool)
     for begin, end in inspection.lifted_s:
         excluded |= (time_s > begin - LIFT_MARGIN_S) & (time_s < end + LIFT_MARGIN_S)
@@ -156,17 +186,17 @@ def _doubts(model: Replay, robot: Robot, wheels: WheelAngles, observations: Obse
     return Doubts(readings, excluded, per_side / np.sqrt(2.0), per_side * np.sqrt(2.0) / robot.track_m)
 
 
-def unknowns_of(problem: Problem, robot: Robot) -> list[Unknown]:
+def unknowns_of(problem: Problem, robot: Robot, gyro_scale_std: float = 0.0) -> list[Unknown]:
     found = [constant("c_long_per_n", 0.005), constant("c_lat_per_n", 0.05), *body(robot)]
     has_pose = problem.observations.pose is not None
     if problem.observations.imu is not None:
         moves = bool(np.abs(problem.replay.wheel_speeds[0]).max() * robot.wheels.radius_m.value > 0.05)
-        found += imu_unknowns(has_pose=has_pose, moves_at_start=moves)
+        found += imu_unknowns(has_pose=has_pose, moves_at_start=moves, gyro_scale_std=gyro_scale_std)
     return found + (pose_unknowns() if has_pose else [])
 
 
 def _protocol(log: DriveLog, robot: Robot, counts: float | None) -> ProtocolResult | None:
-    """Document 000's own method on the same log, to stand beside; a log that it cannot use is no error."""
+    """The method of [Trimble2022] on the same log, to stand beside; a log that it cannot use is no error."""
     for method in ("central", "imu"):
         try:
             return run_protocol(log, robot, method=method, counts_per_turn=counts)
@@ -204,6 +234,7 @@ def _record(
         names=tuple(names),
         values=solution.values[constants],
         covariance=spread.covariance[np.ix_(constants, constants)],
+        own_covariance=without_robot(solution, spread)[np.ix_(constants, constants)],
         nuisances=tuple(
             Nuisance(u.name, float(solution.values[j]), float(spread.std[j]), u.prior_std, u.about, u.expected)
             for j, u in ((j, solution.unknowns[j]) for j in others)

@@ -4,8 +4,27 @@ import sys
 
 import typer
 
-from slipfit.cli import calibrate, catalogue, demo, export, friction, inspect, plan, schema, simulate, twin, validate, verify
+from slipfit.cli import (
+    calibrate,
+    catalogue,
+    demo,
+    drive,
+    export,
+    friction,
+    inspect,
+    odometry,
+    plan,
+    schema,
+    simulate,
+    twin,
+    validate,
+    verify,
+)
+from slipfit.cli.output import Stopped
 from slipfit.errors import SlipfitError
+
+#: Exit code after Ctrl-C, as shells have it.
+STOPPED = 130
 
 app = typer.Typer(
     name="slipfit",
@@ -22,6 +41,10 @@ app.command("simulate")(simulate.simulate)
 app.command("inspect")(inspect.inspect)
 app.command("export")(export.export)
 app.command("verify")(verify.verify)
+app.command("drive")(drive.drive)
+app.command("odometry")(odometry.odometry)
+app.command("umbmark")(odometry.umbmark)
+app.command("circle")(odometry.circle)
 app.add_typer(catalogue.robots, name="robots")
 app.add_typer(catalogue.grounds, name="grounds")
 app.command("laws")(catalogue.laws)
@@ -52,6 +75,10 @@ def main() -> None:
     except SlipfitError as error:
         print("slipfit:", *str(error).splitlines(), file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("slipfit: stopped", file=sys.stderr)
-        sys.exit(130)
+    except Stopped as stop:
+        print("slipfit:", stop, file=sys.stderr)
+        sys.exit(STOPPED)
+    except SystemExit as stop:
+        if stop.code == STOPPED:  # Ctrl-C before or after the work itself
+            print("slipfit: stopped; no file is half written", file=sys.stderr)
+        raise

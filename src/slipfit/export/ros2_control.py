@@ -117,7 +117,7 @@ def _joints(twin: Twin, settings: Settings) -> dict[str, str]:
 
 def _entries(twin: Twin, held: tuple[float, float] | None) -> Ledger:
     power = twin.powertrain
-    gains = power is not None and any(p is not None and p.value is not None for p in (power.gain_left, power.gain_right))
+    gains = power is not None and any(side.setpoint_per_radps is not None for side in (power.left, power.right))
     x, y, _ = twin.robot.centre_of_mass_m.value
     return ledger(
         Entry(

@@ -14,8 +14,9 @@ from slipfit.simulate.assemble import assemble, named_values, varied
 from slipfit.simulate.commands import command_table, commanded_turn
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.sensors import read_sensors
+from slipfit.simulate.speed_loop import through_loops
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
-from slipfit.twin import Twin, find_robot_or_twin
+from slipfit.twin import FittedPowertrain, Twin, find_robot_or_twin
 from slipfit.vehicles import skid_steer
 
 _STATUS = {skid_steer.OK: RunStatus.FINISHED, skid_steer.NOT_FINITE: RunStatus.DIVERGED}
@@ -94,7 +95,8 @@ def simulate(
 
     Parameters
     ----------
-    robot : a record, a name of the library, or the path of a file; a twin in its place brings its ground along
+    robot : a record, a name of the library, or the path of a file; a twin in its place brings its ground along, and the lags,
+        dead bands and limits of its powertrain
     scenario : a record, what a scenario file holds, or the path of one
     ground : overrides the surface that the scenario names, and the twin's; of a twin with several grounds it chooses one
 
@@ -103,11 +105,14 @@ def simulate(
     >>> trajectory = simulate("p3at", Scenario(commands=[{"for_s": 2.0, "v_mps": 0.5}]))
     """
     scenario = _scenario(scenario)
-    robot, ground = robot_on_ground(robot, scenario, ground)
+    if isinstance(robot, str | Path):
+        robot = find_robot_or_twin(robot)
     if not scenario.sensors.names:
         return simulate_many(robot, scenario, {}, ground=ground).run(0)
+    powertrain = robot.powertrain if isinstance(robot, Twin) else None
+    robot, ground = robot_on_ground(robot, scenario, ground)
     table, every = _commands(robot, scenario)
-    fine = _run(robot, scenario, ground, {}, table, 1)
+    fine = _run(robot, scenario, ground, {}, table, 1, powertrain=powertrain)
     readings = read_sensors(fine.run(0), robot, ground, scenario)
     coarse = replace(fine, time_s=fine.time_s[::every], records=_thinned(fine.records, every, table.shape[1]))
     return replace(coarse.run(0), readings=readings)
@@ -133,9 +138,12 @@ def simulate_many(
     A run whose numbers stop being finite gets a status; the others go on. Run 317 gives the same bits alone or among a million.
     """
     scenario = _scenario(scenario)
+    if isinstance(robot, str | Path):
+        robot = find_robot_or_twin(robot)
+    powertrain = robot.powertrain if isinstance(robot, Twin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
     table, every = _commands(robot, scenario, ends_only=ends_only)
-    return _run(robot, scenario, ground, vary, table, every, workers)
+    return _run(robot, scenario, ground, vary, table, every, workers, powertrain)
 
 
 def robot_on_ground(
@@ -182,6 +190,7 @@ def _run(
     table: np.ndarray,
     every: int,
     workers: int | None = None,
+    powertrain: FittedPowertrain | None = None,
 ) -> Batch:
     if workers is not None and workers < 1:
         raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
@@ -194,7 +203,8 @@ def _run(
             f"(step_s where there are sensors, which read every step), fewer runs at once, or ends_only=True"
         )
     out, status = np.empty((n, records, columns)), np.empty(n)
-    batch = assemble(robot, ground, values, table, n)
+    followed = table if powertrain is None else through_loops(table, robot, powertrain, scenario)
+    batch = assemble(robot, ground, values, followed, n)
 
     def chunk(lo: int, hi: int) -> None:
         skid_steer.in_lanes(batch, lo, hi, 1, every, scenario.step_s, out, status)

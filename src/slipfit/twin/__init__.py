@@ -3,16 +3,18 @@
 from slipfit.twin.find import find_robot_or_twin
 from slipfit.twin.fitted import Covariance, FittedParameter, Status
 from slipfit.twin.fitted_ground import FittedGround, FittedOn
-from slipfit.twin.twin import LogOrigin, Powertrain, Provenance, Twin
+from slipfit.twin.powertrain import FittedPowertrain, Side
+from slipfit.twin.twin import LogOrigin, Provenance, Twin
 
 __all__ = [
     "Covariance",
     "FittedGround",
     "FittedOn",
     "FittedParameter",
+    "FittedPowertrain",
     "LogOrigin",
-    "Powertrain",
     "Provenance",
+    "Side",
     "Status",
     "Twin",
     "find_robot_or_twin",

@@ -15,19 +15,12 @@ from slipfit.twin.fitted import Covariance, FittedParameter
 from slipfit.twin.fitted_ground import FittedGround, factors
 from slipfit.twin.payload import PER_LOAD, loaded
 from slipfit.twin.posterior import draw
+from slipfit.twin.powertrain import FittedPowertrain
 
 #: The robot's load per wheel may differ this much from the load of the constants before the summary speaks of it.
 LOAD_TOLERANCE = 0.02
 
-
-class Powertrain(FileModel):
-    """What lies between command and wheel, as far as it was found."""
-
-    gain_left: FittedParameter | None = None
-    gain_right: FittedParameter | None = None
-    lag_s: FittedParameter | None = None
-    delay_s: FittedParameter | None = None
-    dead_band_radps: FittedParameter | None = None
+_SETPOINTS = {"controller": "units of the controller", "radps": "rad/s of the wheels"}
 
 
 class LogOrigin(FileModel):
@@ -74,7 +67,7 @@ class Twin(NamedFile):
     schema_: Literal["slipfit/twin/1"] = Field("slipfit/twin/1", alias="schema")
     robot: Robot
     grounds: Annotated[dict[GroundName, FittedGround], Field(min_length=1)]
-    powertrain: Powertrain | None = None
+    powertrain: FittedPowertrain | None = None
     provenance: Provenance
 
     @model_validator(mode="after")
@@ -133,6 +126,14 @@ class Twin(NamedFile):
         provenance = old.model_copy(update={"logs": logs, "notes": [*old.notes, note] if note else old.notes})
         return self.model_copy(update={"grounds": grounds, "provenance": provenance})
 
+    def with_powertrain(self, found: FittedPowertrain, *, logs: list[LogOrigin] | None = None, note: str = "") -> "Twin":
+        """The twin with odometer, speed and turning constants added, or in place of older ones."""
+        old = self.provenance
+        origins = [*old.logs, *(log for log in logs or [] if log not in old.logs)]
+        provenance = old.model_copy(update={"logs": origins, "notes": [*old.notes, note] if note else old.notes})
+        powertrain = found if self.powertrain is None else self.powertrain.merged(found)
+        return self.model_copy(update={"powertrain": powertrain, "provenance": provenance})
+
     # --- files and text ---------------------------------------------------------------------------------------------
 
     def to_document(self) -> dict[str, Any]:
@@ -152,8 +153,8 @@ class Twin(NamedFile):
         for name, ground in self.grounds.items():
             rows += _ground_rows(name, ground, mean_load_n(r, ground))
         if self.powertrain:
-            found = {key: p for key, p in self.powertrain if p is not None}
-            rows += ["powertrain", *_parameter_rows(found)]
+            rows += [f"powertrain, setpoints in {_SETPOINTS[self.powertrain.setpoint_unit]}"]
+            rows += _parameter_rows(dict(self.powertrain.parameters()))
         return "\n".join([*rows, *_provenance_rows(self.provenance)])
 
 
@@ -204,7 +205,7 @@ def _covariance_at_load(ground: FittedGround, covariance: Covariance, before: Ro
 def _parameter_rows(parameters: dict[str, FittedParameter]) -> Iterator[str]:
     for name, p in parameters.items():
         note = f"; {p.note}" if p.note else ""
-        yield f"  {name:<18}{p.text():<52}  {p.status.sentence} ({p.source}){note}"
+        yield f"  {name:<17} {p.text():<52}  {p.status.sentence} ({p.source}){note}"
 
 
 def _ground_rows(name: str, ground: FittedGround, load_n: float) -> Iterator[str]:

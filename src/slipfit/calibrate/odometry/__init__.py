@@ -1,0 +1,37 @@
+"""Odometer, speed and turning constants: from typed readings, from logs of commands and wheels, and from driven paths.
+
+constants_of(readings, robot)          counts per turn, metres per count, setpoint per speed, effective track
+constants_of_log(log, robot)           speed loops and effective track of a log
+fit_runs(runs, ...)                    radii and tracks from driven paths of any shape with a true pose
+umbmark_of_runs(runs, ...)             the same from squares driven both ways, [BorensteinFeng1996]
+check_circle(...)                      errors along and across a circle, [Haas2009]
+"""
+
+from slipfit.calibrate.odometry.constants import OdometryConstants, constants_of
+from slipfit.calibrate.odometry.from_log import constants_of_log
+from slipfit.calibrate.odometry.path_check import PathCheck, check_circle, check_run
+from slipfit.calibrate.odometry.path_fit import OdometryFit, fit_runs
+from slipfit.calibrate.odometry.readings import OdometryReadings
+from slipfit.calibrate.odometry.speed_loop import fit_speed_loops
+from slipfit.calibrate.odometry.travel import OdometryModel, Run, error_percent, run_of_log
+from slipfit.calibrate.odometry.umbmark import Umbmark, umbmark, umbmark_of_runs
+
+__all__ = [
+    "OdometryConstants",
+    "OdometryFit",
+    "OdometryModel",
+    "OdometryReadings",
+    "PathCheck",
+    "Run",
+    "Umbmark",
+    "check_circle",
+    "check_run",
+    "constants_of",
+    "constants_of_log",
+    "error_percent",
+    "fit_runs",
+    "fit_speed_loops",
+    "run_of_log",
+    "umbmark",
+    "umbmark_of_runs",
+]

@@ -1,0 +1,163 @@
+"""Circles, half and quarter circles as a check of odometry, speed and turning constants: errors along and across the path.
+
+    heading(t) = omega t,    x = R sin(heading),    y = R (1 - cos(heading)),    R = v / omega
+
+At each multiple of pi/2 that the path reaches, the pose is compared with the circle's: along its tangent (ahead positive) and
+across (outward positive), as % of the distance driven until there.
+
+Reference  [Haas2009] section 4: radii 1 and 2 m, error "on the order of 2 % of distance traveled along the path and less across"
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slipfit.calibrate.odometry.travel import Run
+from slipfit.control.setpoints import Scale, geometric_track_m
+from slipfit.errors import LogError, ParameterError
+from slipfit.simulate import Scenario, simulate
+from slipfit.twin import Twin
+from slipfit.vehicles.kinematic import IdealDrive, drive_one
+
+#: Translation (m/s) and rotation (rad/s) of the document's circles of 1 and 2 m.
+DOCUMENT_CIRCLES = ((0.1, 0.1), (0.15, 0.15), (0.2, 0.2), (0.3, 0.3), (0.2, 0.1), (0.3, 0.15))
+
+#: Quarter, half and full circle.
+DOCUMENT_TURNS_RAD = (0.5 * math.pi, math.pi, 2.0 * math.pi)
+
+_QUARTER = 0.5 * math.pi
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One comparison, at a multiple of pi/2."""
+
+    turn_rad: float
+    time_s: float
+    way_m: float  # driven until here, as commanded
+    along_m: float
+    across_m: float
+    heading_rad: float  # error
+
+    @property
+    def along_percent(self) -> float:
+        return 100.0 * self.along_m / self.way_m
+
+    @property
+    def across_percent(self) -> float:
+        return 100.0 * self.across_m / self.way_m
+
+
+@dataclass(frozen=True, slots=True)
+class PathCheck:
+    """A path beside the circle that was commanded."""
+
+    name: str
+    v_mps: float
+    yaw_rate_radps: float
+    crossings: tuple[Crossing, ...]
+
+    @property
+    def worst_percent(self) -> float:
+        """The largest error along or across, as % of the distance until there."""
+        return max(max(abs(c.along_percent), abs(c.across_percent)) for c in self.crossings)
+
+    def summary(self) -> str:
+        """A table."""
+        radius = self.v_mps / self.yaw_rate_radps
+        side = "left" if self.yaw_rate_radps > 0.0 else "right"
+        rows = [
+            f"{self.name}: circle of {abs(radius):.3g} m to the {side} at {self.v_mps:g} m/s, worst {self.worst_percent:.2f} %"
+        ]
+        rows.append(f"  {'turned':>8}{'after':>9}{'along':>22}{'across':>22}{'heading':>10}")
+        for c in self.crossings:
+            along, across = (
+                f"{1e3 * m:.1f} mm ({p:+.2f} %)" for m, p in ((c.along_m, c.along_percent), (c.across_m, c.across_percent))
+            )
+            turned = f"{round(c.turn_rad / _QUARTER)} π/2"
+            rows.append(
+                f"  {turned:>8}{f'{c.time_s:.1f} s':>9}{along:>22}{across:>22}{f'{math.degrees(c.heading_rad):+.2f}°':>10}"
+            )
+        return "\n".join(rows)
+
+    def to_document(self) -> dict[str, Any]:
+        """For --json."""
+        rows = [{name: getattr(c, name) for name in c.__slots__} for c in self.crossings]
+        return {"name": self.name, "v_mps": self.v_mps, "yaw_rate_radps": self.yaw_rate_radps, "crossings": rows}
+
+
+def check_circle(
+    time_s: np.ndarray, poses: np.ndarray, v_mps: float, yaw_rate_radps: float, *, name: str = "path", start_s: float = 0.0
+) -> PathCheck:
+    """Compare poses (T, 3: x, y, heading) with the circle that was commanded from `start_s` on, in the start's own frame."""
+    if v_mps == 0.0 or yaw_rate_radps == 0.0 or not math.isfinite(v_mps / yaw_rate_radps):
+        raise ParameterError(f"{name}: {v_mps:g} m/s and {yaw_rate_radps:g} rad/s are no circle; expected both apart from zero")
+    headings = np.unwrap(poses[:, 2])
+    start = np.array([np.interp(start_s, time_s, column) for column in (poses[:, 0], poses[:, 1], headings)])
+    quarter_s = _QUARTER / abs(yaw_rate_radps)
+    # Durations of paths are rounded to steps; the last crossing belongs to them all the same.
+    count = int((time_s[-1] - start_s) / quarter_s * (1.0 + 1e-6) + 1e-6)
+    if count < 1:
+        raise LogError(
+            f"{name}: ends after {time_s[-1] - start_s:.2f} s; a quarter at {yaw_rate_radps:g} rad/s takes {quarter_s:.2f} s"
+        )
+    return PathCheck(
+        name, v_mps, yaw_rate_radps, tuple(_crossings(time_s, poses, headings, start, v_mps, yaw_rate_radps, start_s, count))
+    )
+
+
+def _crossings(
+    time_s: np.ndarray, poses: np.ndarray, headings: np.ndarray, start: np.ndarray, v: float, w: float, start_s: float, count: int
+) -> Iterator[Crossing]:
+    radius, side = v / w, math.copysign(1.0, w)
+    c, s = math.cos(start[2]), math.sin(start[2])
+    for k in range(1, count + 1):
+        turn = side * k * _QUARTER
+        at = start_s + turn / w
+        x, y, heading = (float(np.interp(at, time_s, column)) for column in (poses[:, 0], poses[:, 1], headings))
+        dx, dy = x - start[0], y - start[1]
+        ahead, left = c * dx + s * dy, c * dy - s * dx
+        miss_x, miss_y = ahead - radius * math.sin(turn), left - radius * (1.0 - math.cos(turn))
+        tangent = (math.cos(turn), math.sin(turn))
+        along = math.copysign(1.0, v) * (miss_x * tangent[0] + miss_y * tangent[1])
+        across = side * math.copysign(1.0, v) * (miss_x * tangent[1] - miss_y * tangent[0])  # away from the centre
+        yield Crossing(turn, at - start_s, abs(v) * (at - start_s), along, across, heading - float(start[2]) - turn)
+
+
+def check_run(run: Run, v_mps: float, yaw_rate_radps: float, *, start_s: float = 0.0) -> PathCheck:
+    """The true poses of a recorded run beside the circle that was commanded."""
+    return check_circle(run.time_s, run.poses, v_mps, yaw_rate_radps, name=run.name, start_s=start_s)
+
+
+def drive_circle(
+    rims_mps: tuple[float, float], effective_track_m: float, duration_s: float, steps: int = 720
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times and poses of a robot whose sides roll at constant rim speeds: the kinematic simulation of a circle."""
+    step_s = duration_s / steps
+    poses = drive_one(IdealDrive(effective_track_m), np.tile(np.asarray(rims_mps, dtype=float), (steps, 1)), step_s)
+    return np.arange(steps + 1) * step_s, poses
+
+
+def simulate_circle(twin: Twin, v_mps: float, yaw_rate_radps: float, turn_rad: float) -> PathCheck:
+    """The circle that a twin drives on its ground when its own constants turn v and omega into wheel speeds."""
+    if not (turn_rad > 0.0 and yaw_rate_radps):
+        raise ParameterError(
+            f"a turn of {turn_rad:g} rad at {yaw_rate_radps:g} rad/s is no circle; expected both apart from zero"
+        )
+    known = twin.powertrain
+    has_setpoints = known is not None and known.left.setpoint_per_radps is not None and known.right.setpoint_per_radps is not None
+    if not has_setpoints:
+        track = known.effective_track_m.value if known and known.effective_track_m and known.effective_track_m.value else None
+        wide = track or geometric_track_m(twin.robot)
+        rims = (v_mps - 0.5 * wide * yaw_rate_radps, v_mps + 0.5 * wide * yaw_rate_radps)
+    else:
+        rims = Scale.of(twin).rims_mps(v_mps, yaw_rate_radps)
+    wheels = [rim / twin.robot.wheels.radius_m.value for rim in rims]
+    duration_s = turn_rad / abs(yaw_rate_radps)
+    scenario = Scenario.model_validate({"commands": [{"for_s": duration_s, "wheels_radps": wheels}], "record_s": 0.01})
+    path = simulate(twin, scenario)
+    poses = np.column_stack([path.x_m, path.y_m, path.heading_rad])
+    return check_circle(path.time_s, poses, v_mps, yaw_rate_radps, name=f"{path.robot} on {path.ground}")

@@ -1,0 +1,113 @@
+"""slipfit drive: a plan on a motor controller."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+
+if TYPE_CHECKING:
+    from slipfit.control import Scale
+    from slipfit.logs import DriveLog
+
+#: Exit codes of drives that somebody ended, as shells have them for signals; a stop file is an answer of "no".
+_CODES = {"finished": 0, "stop_file": 1, "interrupted": 130, "terminated": 143, "hung_up": 129}
+
+
+def drive(
+    plan: Annotated[Path, typer.Argument(help="What to drive: time_s, v_mps, yaw_rate_radps (.csv), or a scenario (.yaml).")],
+    twin: Annotated[Path, typer.Option(help="Twin of the robot; its powertrain gives setpoints.")],
+    port: Annotated[str, typer.Option(help="Serial port of the controller, as /dev/ttyUSB0; sim for a simulated one.")],
+    log: Annotated[Path | None, typer.Option(help="Write what was sent and read: .mcap, .bag, or a folder of CSV files.")] = None,
+    stop_file: Annotated[Path | None, typer.Option(help="The robot stops when this file appears.")] = None,
+    rate: Annotated[float, typer.Option(help="Commands of each channel a second.")] = 50.0,
+    rounding: Annotated[str, typer.Option(help="Whole setpoints by half_even, half_up, dither or best_pair.")] = "half_even",
+    mode: Annotated[str, typer.Option(help="Channels are mixed (translation, rotation) or separate (left, right).")] = "mixed",
+    baud: Annotated[int | None, typer.Option(help="Baud rate; else 9600, on sim 115200.")] = None,
+    framing: Annotated[str, typer.Option(help="Data bits, parity, stop bits: 7E1 or 8N1.")] = "7E1",
+    ground: Annotated[str | None, typer.Option(help="Ground of the twin, where it has several.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the plan and say what setpoints do to it; open no port.")
+    ] = False,
+    json: JsonFlag = False,
+    force: ForceFlag = False,
+) -> None:
+    """Drive a plan on a Roboteq AX controller, or on a simulated one, and log what was sent and read.
+
+    The motors are set to zero at the end, on Ctrl-C, when the stop file appears, and when acknowledgements are lost; the log is
+    written in each case. Exit code 1 when the stop file ended the drive.
+
+    Example: slipfit drive plan.csv --twin atrv_jr.twin.yaml --port sim --log run.mcap
+    """
+    from slipfit.control import Mode, Rounding, Scale, effect_of_rounding
+    from slipfit.drive import SIM, DrivePlan, Settings
+    from slipfit.drive import drive as run
+    from slipfit.errors import DriveError
+    from slipfit.twin import Twin
+
+    robot = Twin.load(twin)
+    settings = Settings(
+        rate_hz=rate,
+        mode=Mode(_known("--mode", mode, [m.value for m in Mode])),
+        rounding=Rounding(_known("--rounding", rounding, [r.value for r in Rounding])),
+        baud=baud,
+        framing=framing,
+        stop_file=stop_file,
+        ground=ground,
+    )
+    scale = Scale.of(robot, ground)
+    what = DrivePlan.load(plan, robot.robot, scale.effective_track_m)
+    what.check(robot.robot, scale)
+    if log is not None:
+        _check_log(log, force=force)
+    if dry_run:
+        effect = effect_of_rounding(scale, what.v_mps, what.yaw_rate_radps, settings.mode, settings.rounding)
+        lines = [f"{what.name}: {what.duration_s:.2f} s, within the robot's limits", f"  track    {_track(scale)}"]
+        lines.append(f"  effect   {effect.summary()}")
+        document = {"plan": what.name, "planned_s": what.duration_s, "effective_track_m": scale.effective_track_m}
+        show("\n".join(lines), {**document, "effect": effect.to_document()}, as_json=json)
+        return
+    with working(f"driving {what.name}, {what.duration_s:.0f} s, on {port}"):
+        done = run(what, robot, port, settings)
+    if log is not None and done.log.channels:
+        done.log.save(log, force=force)
+    if done.problem:
+        kept = f"; the log up to there is in {log}" if log is not None and done.log.channels else ""
+        raise DriveError(f"{done.problem}{kept}")
+    written = [log] if log is not None and done.log.channels else []
+    truth = ["  robot    " + _end(done.log)] if port == SIM else []
+    show(
+        "\n".join([done.summary(), *truth, *(f"wrote {path}" for path in written)]),
+        {**done.to_document(), "written": written},
+        as_json=json,
+    )
+    raise typer.Exit(_CODES[done.ending.value])
+
+
+def _known(flag: str, name: str, names: list[str]) -> str:
+    from slipfit.errors import ParameterError
+    from slipfit.library.files import nearest
+
+    if name not in names:
+        raise ParameterError(f"{flag} is '{name}'; {nearest(name, names)}")
+    return name
+
+
+def _check_log(log: Path, *, force: bool) -> None:
+    """Before anything moves: a drive whose log cannot be written is not begun."""
+    from slipfit.library.files import check_folder, check_target
+
+    if log.suffix:
+        check_target(log, force=force, formats=(".mcap", ".bag"))
+    else:
+        check_folder(log, ["commands.csv", "plan.csv", "setpoints.csv", "counters.csv", "encoders.csv", "pose.csv"], force=force)
+
+
+def _track(scale: "Scale") -> str:
+    return f"{scale.effective_track_m:.4f} m effective, from {scale.track_source}"
+
+
+def _end(log: "DriveLog") -> str:
+    x, y, heading = log["pose"].values[-1]
+    return f"at x {x:.3f} m, y {y:.3f} m, heading {heading:.3f} rad, by the simulator"

@@ -1,0 +1,17 @@
+"""From what a robot shall do to what its controller is told: mixing, setpoints, rounding."""
+
+from slipfit.control.mixing import Mode, mix, unmix
+from slipfit.control.rounding import Rounder, Rounding, RoundingEffect, effect_of_rounding
+from slipfit.control.setpoints import Scale, SideScale
+
+__all__ = [
+    "Mode",
+    "Rounder",
+    "Rounding",
+    "RoundingEffect",
+    "Scale",
+    "SideScale",
+    "effect_of_rounding",
+    "mix",
+    "unmix",
+]

@@ -1,0 +1,23 @@
+"""Serial motor controllers, real and simulated: plans in engineering units go out, drive logs come back."""
+
+from slipfit.drive.controller import Controller, open_port
+from slipfit.drive.plan import DrivePlan
+from slipfit.drive.record import Drive, Ending
+from slipfit.drive.run import SIM, Settings, drive
+from slipfit.drive.simulated import SimulatedController, SimulatedPort
+from slipfit.drive.simulated_motors import Motors, SideMotor
+
+__all__ = [
+    "SIM",
+    "Controller",
+    "Drive",
+    "DrivePlan",
+    "Ending",
+    "Motors",
+    "Settings",
+    "SideMotor",
+    "SimulatedController",
+    "SimulatedPort",
+    "drive",
+    "open_port",
+]

@@ -1,0 +1,129 @@
+"""What was driven: everything sent and read, as a drive log, and how it ended."""
+
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from slipfit.control import Mode, RoundingEffect, Scale
+from slipfit.control.rounding import Told
+from slipfit.logs import Channel, DriveLog
+from slipfit.logs import channels as names
+
+
+class Ending(StrEnum):
+    """How a drive ended; the motors are at zero after each."""
+
+    FINISHED = "finished"
+    STOP_FILE = "stop_file"
+    INTERRUPTED = "interrupted"
+    TERMINATED = "terminated"
+    HUNG_UP = "hung_up"
+    FAILED = "failed"
+
+    @property
+    def sentence(self) -> str:
+        """What the user reads."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Ending.FINISHED: "the plan was driven to its end",
+    Ending.STOP_FILE: "stopped by the stop file",
+    Ending.INTERRUPTED: "stopped by Ctrl-C",
+    Ending.TERMINATED: "stopped by a signal to end (SIGTERM)",
+    Ending.HUNG_UP: "stopped because the terminal was closed (SIGHUP)",
+    Ending.FAILED: "stopped because the controller was lost",
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Drive:
+    """A drive on a controller: how it ended, its log, and what the link did."""
+
+    plan: str
+    port: str
+    ending: Ending
+    log: DriveLog
+    planned_s: float
+    driven_s: float
+    acknowledged: int
+    repeated: int
+    late: int  # moments at which a command was due and the one before had not been answered
+    is_stop_acknowledged: bool
+    effect: RoundingEffect
+    problem: str = ""  # of an ending that failed
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        heard = "acknowledged" if self.is_stop_acknowledged else "sent, but not acknowledged: the watchdog stops the motors"
+        rows = [
+            f"{self.plan} on {self.port}: {self.ending.sentence}, {self.driven_s:.2f} s of {self.planned_s:.2f} s",
+            f"  link     {self.acknowledged} commands acknowledged, {self.repeated} repeated, {self.late} moments left out",
+            f"  stop     zero {heard}",
+            f"  effect   {self.effect.summary()}",
+        ]
+        return "\n".join([*rows, *([f"  problem  {self.problem}"] if self.problem else [])])
+
+    def to_document(self) -> dict[str, Any]:
+        """For --json."""
+        return {
+            "plan": self.plan,
+            "port": self.port,
+            "ending": self.ending.value,
+            "planned_s": self.planned_s,
+            "driven_s": self.driven_s,
+            "acknowledged": self.acknowledged,
+            "repeated": self.repeated,
+            "late": self.late,
+            "is_stop_acknowledged": self.is_stop_acknowledged,
+            "effect": self.effect.to_document(),
+            "problem": self.problem,
+            "channels": {c.name: len(c.stamps_ns) for c in self.log.channels.values()},
+        }
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Takes notes during a drive. Times are monotonic, stamps those of the clock on the wall when the drive began."""
+
+    scale: Scale
+    mode: Mode
+    counts_per_turn: float | None
+    began_s: float = field(default_factory=time.monotonic)
+    began_ns: int = field(default_factory=time.time_ns)
+    _sent: list[tuple[float, ...]] = field(default_factory=list)
+    _read: list[tuple[float, ...]] = field(default_factory=list)
+
+    def sent(self, at_s: float, wanted: tuple[float, float], told: Told) -> None:
+        """Channel values that were acknowledged."""
+        wheels = self.scale.wheels_radps(told.first, told.second, self.mode)
+        self._sent.append((at_s, *wanted, told.first, told.second, *wheels))
+
+    def read(self, at_s: float, counters: tuple[int, int]) -> None:
+        """Counters of left and right."""
+        self._read.append((at_s, *counters))
+
+    def stamps_ns(self, at_s: np.ndarray) -> np.ndarray:
+        """Wall-clock stamps of monotonic times."""
+        return self.began_ns + np.round((at_s - self.began_s) * 1e9).astype(np.int64)
+
+    def log(self, about: str, notes: tuple[str, ...] = ()) -> DriveLog:
+        """Everything so far."""
+        made: list[Channel] = []
+        if self._sent:
+            sent = np.array(self._sent, dtype=float)
+            stamps = self.stamps_ns(sent[:, 0])
+            made.append(Channel(names.COMMANDS, stamps, sent[:, 5:7], names.rotation_columns(("speed",), 0)))
+            made.append(Channel("plan", stamps, sent[:, 1:3], names.COMMAND_COLUMNS))
+            made.append(Channel("setpoints", stamps, sent[:, 3:5], ("channel_1", "channel_2")))
+        if self._read:
+            read = np.array(self._read, dtype=float)
+            stamps, counts = self.stamps_ns(read[:, 0]), read[:, 1:3]
+            made.append(Channel("counters", stamps, counts, names.rotation_columns(("ticks",), 0)))
+            if self.counts_per_turn:
+                angles = counts * (2.0 * np.pi / self.counts_per_turn)
+                made.append(Channel(names.ENCODERS, stamps, angles, names.rotation_columns(("angle",), 0)))
+        return DriveLog({c.name: c for c in made}, about=about, notes=notes)

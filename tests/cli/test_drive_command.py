@@ -1,0 +1,140 @@
+"""slipfit drive: what a user types and reads."""
+
+import builtins
+import json
+import os
+import pty
+import signal
+import threading
+import tty
+from pathlib import Path
+
+import pytest
+
+from controllers import controlled_twin, simulated_controller
+from known_twins import known_twin
+from slipfit.drive import SimulatedPort
+from slipfit.logs import read_log
+
+DRIVE = ("drive", "plan.csv", "--twin", "a.twin.yaml")
+
+
+@pytest.fixture(autouse=True)
+def files(slipfit):
+    """Depends on the fixture that changes into an empty folder."""
+    controlled_twin().save("a.twin.yaml")
+    known_twin().save("bare.twin.yaml")
+    write()
+
+
+def write(duration_s=0.5, v=0.1, rate=0.1):
+    Path("plan.csv").write_text(f"time_s,v_mps,yaw_rate_radps\n0,{v},{rate}\n{duration_s},{v},{rate}\n")
+
+
+def test_a_drive_on_the_simulated_controller(slipfit):
+    result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap")
+    assert result.code == 0
+    assert "the plan was driven to its end" in result.out
+    assert "radius off by up to 6.2 % (1.000 m wanted, 1.062 m driven with channels 8 and 3)" in result.out
+    assert "by the simulator" in result.out
+    assert {"commands", "encoders", "counters", "pose"} <= set(read_log("run.mcap").channels)
+
+
+def test_json_is_one_document(slipfit):
+    document = json.loads(slipfit(*DRIVE, "--port", "sim", "--log", "run", "--json").out)
+    assert document["ending"] == "finished"
+    assert document["effect"]["radius_driven_m"] == pytest.approx(1.062, abs=1e-3)
+    assert document["written"] == ["run"]
+
+
+def test_dry_run_opens_nothing(slipfit):
+    result = slipfit(*DRIVE, "--port", "/dev/there_is_none", "--dry-run", "--rounding", "best_pair")
+    assert result.code == 0
+    assert "0.7968 m effective" in result.out
+    assert "best_pair: radius off by up to 0.4 %" in result.out
+
+
+def test_stop_file_is_an_answer_of_no(slipfit):
+    write(5.0)
+    threading.Timer(0.3, Path("stop").absolute().touch).start()
+    result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap", "--stop-file", "stop")
+    assert result.code == 1
+    assert "stopped by the stop file" in result.out
+    assert read_log("run.mcap").duration_s < 3.0
+
+
+def test_ctrl_c_leaves_a_log(slipfit):
+    write(5.0)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap")
+    assert result.code == 130
+    assert "stopped by Ctrl-C" in result.out
+    assert "commands" in read_log("run.mcap")
+
+
+def test_a_port_that_vanishes_leaves_a_log(slipfit):
+    write(5.0)
+    with SimulatedPort(simulated_controller()) as port:
+        threading.Timer(0.4, port.unplug).start()
+        result = slipfit(*DRIVE, "--port", port.path, "--baud", 115200, "--log", "run.mcap")
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert "the port vanished" in result.err
+    assert "the log up to there is in run.mcap" in result.err
+    assert "commands" in read_log("run.mcap")
+
+
+def test_a_plan_beyond_the_limits(refused):
+    write(v=2.0)
+    assert "at 0 s the plan asks for 2 m/s and 0.1 rad/s; the left setpoint would be 159.9" in refused(*DRIVE, "--port", "sim")
+
+
+def test_a_port_that_does_not_answer(refused):
+    near, far = pty.openpty()
+    tty.setraw(far)
+    line = refused(*DRIVE, "--port", os.ttyname(far), "--log", "run.mcap")
+    assert "no answer to '!A00' within 0.1 s, 3 times" in line
+    assert "9600 baud 7E1" in line
+    os.close(near)
+    os.close(far)
+
+
+def test_a_second_process_on_the_port(refused):
+    from slipfit.drive import Controller, open_port
+
+    with SimulatedPort(simulated_controller()) as port, Controller(open_port(port.path, baud=115200)):
+        assert "is used by another process" in refused(*DRIVE, "--port", port.path)
+
+
+def test_without_pyserial(refused, monkeypatch):
+    imported = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name == "serial":
+            raise ImportError(name)
+        return imported(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert "pip install 'slipfit[drive]'" in refused(*DRIVE, "--port", "sim")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--port", "/dev/there_is_none"), "there is no such port"),
+        (("--port", "sim", "--rounding", "half_evn"), "--rounding is 'half_evn'; did you mean 'half_even'"),
+        (("--port", "sim", "--mode", "mix"), "--mode is 'mix'; did you mean 'mixed'"),
+        (("--port", "sim", "--framing", "9X1"), "framing is '9X1'; expected 7E1"),
+        (("--port", "sim", "--rate", "0.5"), "the rate is 0.5 Hz"),
+        (("--port", "sim", "--baud", "1200"), "50 commands a second do not fit 1200 baud"),
+        (("--port", "sim", "--log", "run.txt"), "cannot write '.txt'"),
+        (("--port", "sim", "--log", "a.twin.yaml"), "cannot write '.yaml'"),
+        (("--port", "sim", "--stop-file", "a.twin.yaml"), "the stop file is already there"),
+    ],
+)
+def test_what_is_refused(refused, arguments, sentence):
+    assert sentence in refused(*DRIVE, *arguments)
+
+
+def test_a_twin_without_powertrain(refused):
+    assert "has no powertrain" in refused("drive", "plan.csv", "--twin", "bare.twin.yaml", "--port", "sim")

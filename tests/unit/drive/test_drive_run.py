@@ -1,0 +1,165 @@
+"""Whole drives on the simulated controller: the path, the log, and every way to end."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from controllers import COUNTS_PER_TURN, TYRE_M, controlled_twin, simulated_controller
+from slipfit.control import Rounding
+from slipfit.drive import SIM, DrivePlan, Ending, Settings, SimulatedPort, drive
+from slipfit.errors import DriveError
+from slipfit.logs import read_log
+
+BAUD = 115200
+
+
+def plan(duration_s=1.0, v=0.3, rate=0.0):
+    return DrivePlan("p.csv", np.array([0.0, duration_s]), np.array([v, v]), np.array([rate, rate]))
+
+
+def test_a_drive_and_its_log(tmp_path):
+    """.3 m/s is 24.47 setpoints, told as 24: rims run at 24 x .304 / 24.8 = .2942 m/s for a second, .2942 m by both counters."""
+    done = drive(plan(), controlled_twin(), SIM)
+    assert done.ending is Ending.FINISHED
+    assert done.is_stop_acknowledged
+    assert done.driven_s == pytest.approx(1.0, abs=0.03)
+    log = done.log
+    told = log["commands"].values
+    assert told == pytest.approx(24 * 2.0 / 24.8)
+    assert set(map(tuple, log["setpoints"].values)) == {(24.0, 0.0)}
+    rolled_m = np.ptp(log["counters"].values, axis=0) * np.pi * TYRE_M / COUNTS_PER_TURN
+    assert rolled_m == pytest.approx(24 * TYRE_M / 24.8, abs=0.03 * 0.2942)  # the stop comes up to 30 ms late on a busy machine
+    assert log["encoders"].values[-1] == pytest.approx(log["counters"].values[-1] * 2.0 * np.pi / COUNTS_PER_TURN)
+    x, y, heading = log["pose"].values[-1]
+    assert x == pytest.approx(rolled_m[0], abs=0.02)  # it slips while it starts and stops
+    assert (y, heading) == pytest.approx((0.0, 0.0), abs=1e-6)
+    truth, read = log["pose"], log["encoders"]
+    there_m = np.interp(read.stamps_ns, truth.stamps_ns, truth.values[:, 0])
+    assert there_m == pytest.approx(read.values[:, 0] * 0.5 * TYRE_M, abs=0.02)  # one clock: 20 mm are 70 ms, slip included
+    log.save(tmp_path / "run.mcap")
+    again = read_log(tmp_path / "run.mcap")
+    for name in ("commands", "encoders", "counters", "setpoints", "plan", "pose"):
+        assert np.array_equal(again[name].values, log[name].values)
+        assert np.array_equal(again[name].stamps_ns, log[name].stamps_ns)
+
+
+def test_dither_drives_the_mean():
+    """.3 m/s is 24.474 setpoints: 24 and 25 by turns, 47 % of them 25."""
+    told = drive(plan(), controlled_twin(), SIM, Settings(rounding=Rounding.DITHER)).log["setpoints"].values[:, 0]
+    assert set(told) == {24.0, 25.0}
+    assert told.mean() == pytest.approx(0.3 * 24.8 / 0.304, abs=0.5 / len(told) + 1e-9)
+
+
+def test_best_pair_takes_the_time_it_needs():
+    """.1 m/s and .1 rad/s is told as (10, 4), 1.2265 times as fast: the plan is over after 1 / 1.2265 of its time."""
+    done = drive(plan(1.0, 0.1, 0.1), controlled_twin(), SIM, Settings(rounding=Rounding.BEST_PAIR))
+    assert set(map(tuple, done.log["setpoints"].values)) == {(10.0, 4.0)}
+    assert done.driven_s == pytest.approx(1.0 / 1.2265, abs=0.03)
+
+
+def test_stop_file(tmp_path):
+    stop = tmp_path / "stop"
+    threading.Timer(0.3, stop.touch).start()
+    done = drive(plan(5.0), controlled_twin(), SIM, Settings(stop_file=stop))
+    assert done.ending is Ending.STOP_FILE
+    assert done.driven_s < 1.0
+    assert done.is_stop_acknowledged
+    with pytest.raises(DriveError, match="the stop file is already there"):
+        drive(plan(), controlled_twin(), SIM, Settings(stop_file=stop))
+
+
+@pytest.mark.parametrize(
+    ("number", "ending"),
+    [(signal.SIGINT, Ending.INTERRUPTED), (signal.SIGTERM, Ending.TERMINATED), (signal.SIGHUP, Ending.HUNG_UP)],
+)
+def test_signals_end_the_drive_in_order(number, ending):
+    before = signal.getsignal(number)
+    threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
+    done = drive(plan(5.0), controlled_twin(), SIM)
+    assert done.ending is ending
+    assert done.is_stop_acknowledged
+    assert signal.getsignal(number) is before
+
+
+def test_a_controller_that_falls_silent_ends_the_drive():
+    """Three unanswered commands, and the log is complete up to there."""
+    far = simulated_controller()
+    with SimulatedPort(far, baud=BAUD) as port:
+        deaf = threading.Timer(0.4, lambda: setattr(far, "receive", lambda characters, now_s: b""))
+        deaf.start()
+        done = drive(plan(5.0), controlled_twin(), port.path, Settings(baud=BAUD))
+    assert done.ending is Ending.FAILED
+    assert "no answer to '!" in done.problem
+    assert not done.is_stop_acknowledged
+    logged = done.log["commands"].time_s[-1]
+    assert 0.25 < logged < 0.6
+
+
+def test_a_port_that_vanishes_ends_the_drive_and_the_log_is_complete():
+    """Issue 5: the terminal closes in mid-drive; what was acknowledged is what the controller heard, to the last command."""
+    far = simulated_controller()
+    with SimulatedPort(far, baud=BAUD) as port:
+        threading.Timer(0.4, port.unplug).start()
+        done = drive(plan(5.0), controlled_twin(), port.path, Settings(baud=BAUD))
+    assert done.ending is Ending.FAILED
+    assert "the port vanished" in done.problem
+    pairs = len(done.log["setpoints"].stamps_ns)
+    assert done.acknowledged - 2 - 2 * pairs in (0, 1)  # two zeros at the start; perhaps half of a last pair
+    assert len(far.told_values) - done.acknowledged in (0, 1)  # perhaps one whose answer was lost
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from slipfit.drive import Settings, drive
+from slipfit.twin import Twin
+done = drive(Path("plan.csv"), Twin.load("a.twin.yaml"), sys.argv[1], Settings(baud=115200))
+done.log.save("run")
+print(done.ending, flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
+def test_a_driver_whose_terminal_is_closed(tmp_path, number):
+    """Issue 5: the simulated robot stops within the watchdog's second, whether the driver can say good-bye or not."""
+    far = simulated_controller()
+    controlled_twin().save(tmp_path / "a.twin.yaml")
+    (tmp_path / "plan.csv").write_text("time_s,v_mps,yaw_rate_radps\n0,0.5,0\n20,0.5,0\n")
+    with SimulatedPort(far, baud=BAUD) as port:
+        driver = subprocess.Popen([sys.executable, "-c", SCRIPT, port.path], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 30.0
+        while len(far.told_values) < 40 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        closed_s = port.now_s
+        driver.send_signal(number)
+        out, _ = driver.communicate(timeout=30.0)
+        gone_s = port.now_s  # until now a last command may have come
+        time.sleep(1.1)
+    speeds = far.motors.speeds_radps[:, 0]
+    assert speeds[int(1000 * closed_s) - 5] == pytest.approx(41 * 2.0 / 24.8)  # .5 m/s is 40.8 setpoints
+    assert far.watchdog_times_s[-1] <= gone_s + 1.0
+    assert not speeds[int(1000 * (gone_s + 1.0)) + 2 :].any()
+    if number == signal.SIGHUP:
+        assert out.strip() == "hung_up"
+        sent = read_log(tmp_path / "run")["setpoints"].values
+        heard = [v for c, v in zip(far.told_channels, far.told_values, strict=True) if c == 1]
+        assert list(sent[:, 0]) == heard[1:-1]  # but for the zeros at both ends
+
+
+def test_settings_that_cannot_be():
+    with pytest.raises(DriveError, match="the watchdog stops the motors in between"):
+        Settings(rate_hz=1.0)
+    with pytest.raises(DriveError, match="100 commands a second do not fit 9600 baud; take at most 53 Hz"):
+        Settings(rate_hz=100.0).counters_every(9600)
+
+
+@pytest.mark.parametrize(("baud", "every"), [(9600, 20), (115200, 1)])
+def test_counters_are_read_as_often_as_the_line_carries(baud, every):
+    """960 characters a second at 9600 baud, 80 % of them ours: 50 x 2 x 7 for commands leave 68, a reading takes 26."""
+    assert Settings().counters_every(baud) == every
