@@ -29,10 +29,9 @@ def calibration_drive(robot, ground):
     return manoeuvre("calibration", robot, ground, [Command(for_s=t, v_mps=v, yaw_rate_radps=w, **ramps) for t, v, w in legs])
 
 
-@pytest.mark.parametrize("engine", ["ode", "gz-physics"])
+@pytest.mark.parametrize("engine", ["ode", "gz-physics", "mujoco"])
 def test_calibrate_finds_the_constants_of_an_engines_log(engine, need, tmp_path):
-    """Sensors without noise; c_long and c_lat / c_long within 1 %. Not in MuJoCo yet: its contacts shake the IMU, and from the
-    pose alone c_long comes out 6.5 % high."""
+    """Sensors without noise; c_long and c_lat / c_long within 1 %."""
     need(engine)
     course = Course(known_twin())
     rig = Rig(find_engine(engine), course.export(engine, tmp_path), course, Settings())

@@ -42,6 +42,8 @@ def solved(problem: Problem, unknowns: Sequence[Unknown]) -> Solution:
     judge = Fitter(problem)
     ranked = starts(judge, unknowns)
     found = _fitted(judge, unknowns, ranked[0])
+    if found.left < BELOW_NOISE:
+        return found.told
     if found.left > EXPLAINED or _used_grip(problem, found) > PLAUSIBLE_GRIP or _a_limit_helps(judge, found):
         sliding = _fitted(judge, unknowns, best_limited(judge, unknowns))
         if sliding.left < BELIEVED_BELOW * found.left and sliding_s(problem, sliding.solution) > SLIDING_S:
@@ -119,9 +121,7 @@ def _used_grip(problem: Problem, found: _Fitted) -> float:
 
 
 def _a_limit_helps(judge: Fitter, found: _Fitted) -> bool:
-    """Whether some mu explains more with everything else as found: one batch. Not where residuals are well below the noise."""
-    if found.left < BELOW_NOISE:
-        return False
+    """Whether some mu explains more with everything else as found: one batch."""
     mus = np.geomspace(0.1, 1.2, 16)
     points = np.column_stack([np.repeat(found.solution.values[None], len(mus), axis=0), mus])
     return min(_left(judge, [*found.solution.unknowns, constant("mu", 1.0)], points)) < CLEARLY_LOWER * found.left

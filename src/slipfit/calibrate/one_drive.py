@@ -36,6 +36,11 @@ REACH = 0.25
 ROBUST_FROM = 4.0
 
 
+#: Forces, and with them all motion, stay the same if mass and inertia grow by a factor and slip constants shrink by it: a limit
+#: is one of accelerations, mu g. Powers of the unknowns that undo what a change of the mass does.
+MASS_FOLLOWS = {"c_long_per_n": 1.0, "c_lat_per_n": 1.0, "yaw_inertia_kgm2": -1.0}
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Doubts:
     """How wrong a replay may be at each of the IMU's readings, because of what lies between encoder samples."""
@@ -110,6 +115,14 @@ def noise_of_readings(observations: Observations) -> list[float | PoseNoise]:
     return found
 
 
+def _with_mass(jacobian: np.ndarray, names: Sequence[str], point: np.ndarray) -> np.ndarray:
+    """The column of the mass put in: m dr/dm = c_long dr/dc_long + c_lat dr/dc_lat - I dr/dI."""
+    at = names.index("mass_kg")
+    others = [name for name in names if name != "mass_kg"]
+    column = sum(power * point[names.index(n)] * jacobian[:, others.index(n)] for n, power in MASS_FOLLOWS.items()) / point[at]
+    return np.insert(jacobian, at, column, axis=1)
+
+
 class Fitter:
     """Weighs and solves: the state that passes from one round of weighing to the next."""
 
@@ -168,9 +181,12 @@ class Fitter:
     ) -> np.ndarray:
         """Differences, central, or forward on the way where nothing has kinks; all replays in one batch.
 
-        They reach over a share of each unknown's scale. `of` are the columns wanted, all where it is not given.
+        They reach over a share of each unknown's scale. `of` are the columns wanted, all where it is not given; the mass's
+        follows from others (MASS_FOLLOWS), without a difference across the kinks of a limit.
         """
-        names, wanted = [u.name for u in unknowns], range(len(unknowns)) if of is None else of
+        names = [u.name for u in unknowns]
+        follows = of is None and {"mass_kg", *MASS_FOLLOWS} <= set(names)
+        wanted = [j for j in (range(len(unknowns)) if of is None else of) if not (follows and names[j] == "mass_kg")]
         here = self.problem.residuals(names, point, body)
         reach = np.array([reach_share * u.scale for u in unknowns])
         # Downward only where there is no way up.
@@ -186,8 +202,8 @@ class Fitter:
             other = self.problem.residuals(names, ends[j, -1.0], moved.get((j, -1.0), body)) if both_ways else here
             width = ends[j, 1.0][j] - (ends[j, -1.0][j] if both_ways else point[j])
             columns.append([(a - b) / width for a, b in zip(up, other, strict=True)])
-        stacked = [np.column_stack([column[k] for column in columns]) for k in range(len(self.weighings))]
-        return self.white(stacked)
+        white = self.white([np.column_stack([column[k] for column in columns]) for k in range(len(self.weighings))])
+        return _with_mass(white, names, point) if follows else white
 
     @staticmethod
     def _shifted(unknowns: Sequence[Unknown], point: np.ndarray, j: int, by: float) -> np.ndarray:

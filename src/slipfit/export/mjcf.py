@@ -40,9 +40,10 @@ IMPRATIO = 0.0005
 MOST_IMPEDANCE = 0.9999  # MuJoCo's own bound
 CAPSULE_HALF_LENGTH_M = 0.0005  # a sphere has no axle, its friction directions would not be the wheel's
 CONTACTS = 2  # both ends of the capsule
-#: Gain of the servos, over inertia about the axle / step. The solver of contacts does not know that the servo will give way, so
-#: a light wheel behind a stiff servo chatters: a rotor (armature) brings the inertia to this share of the robot's m R^2 / n.
-SERVO_GAIN = 20.0
+#: Gain of the servos, over inertia about the axle / step: an explicit integrator is stable below 2. An implicit one would allow
+#: more, but the solver of contacts does not know that such a servo gives way: slip then runs ahead by gain steps, and wheels
+#: chatter. A soft servo sags; a rotor (armature) of this share of the robot's m R^2 / n makes it stiffer, the updater lifts it.
+SERVO_GAIN = 0.9
 LEAST_INERTIA_SHARE = 0.5
 
 
@@ -61,7 +62,7 @@ def export_mjcf(twin: Twin, ground: str | None = None, settings: Settings | None
             "option",
             timestep=settings.step_s,
             gravity=numbers((0.0, 0.0, -contact.gravity_mps2)),
-            integrator="implicitfast",
+            integrator="Euler",
             cone="elliptic",
             impratio=IMPRATIO,
         ),
@@ -146,9 +147,12 @@ def _entries(twin: Twin, parts: Bodies, contact: Surface, servo: Servo, settings
     across, along = _frictions(contact)
     side = math.sin(math.radians(10.0)) * twin.robot.mass_kg.value * contact.gravity_mps2 / len(parts.wheels)
     slower = servo.limit_nm / servo.gain_nms
-    lag = f"soft: at its torque limit of {servo.limit_nm:.4g} N m a wheel turns {slower:.2g} rad/s slower than told"
+    lag = (
+        f"soft: without the updater, which makes up for it, a wheel at its torque limit of {servo.limit_nm:.4g} N m turns "
+        f"{slower:.2g} rad/s slower than told"
+    )
     rotor = (
-        f"each wheel has a rotor (armature) of {servo.rotor_kgm2:.4g} kg m2, without which servo and contact chatter; the torque "
+        f"each wheel has a rotor (armature) of {servo.rotor_kgm2:.4g} kg m2, which lets its servo be stiffer; the torque "
         f"limit is raised from {parts.torque_limit_nm:.4g} N m to feed it, so that robots speed up as the twin's; at a "
         "standstill it pushes harder"
     )

@@ -22,6 +22,9 @@ b is at most 1 / timestep, where MuJoCo is stable. A slow wheel wants more; for 
 of its contact, R = (1 - d) / d · (inverse weight) / impratio, up to d = 0.9999. A standing wheel has that last compliance, which
 `creep_per_newton` tells (m/s/N): some hundredths of a millimetre per second on a slope.
 
+Servos sag: at a torque tau a wheel turns tau / kv slower than told. `step` adds to the speeds that it hands on what has been
+missing so far, SAGGING of it each step, unless a servo is at its limit; `data.ctrl` stays as you set it.
+
 Constants (c_lat) stand in the model as <custom><numeric name="slipfit_c_lat_per_n" .../>; contact pairs of the wheels
 are named slip_<wheel>, their joints <wheel>_wheel_joint.
 """
@@ -32,10 +35,12 @@ import mujoco
 import numpy as np
 
 MOST_IMPEDANCE = 0.9999  # MuJoCo's own bound
+SAGGING = 0.1  # share of a missing speed that is made up for in a step
+AT_LIMIT = 0.999  # of its torque
 
 
 class SlipUpdater:
-    """Sets the damping of the wheels' contacts from their speeds, before each step."""
+    """Sets the damping of the wheels' contacts from their speeds, before each step, and keeps servos from sagging."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -50,6 +55,10 @@ class SlipUpdater:
         self._radii = np.array([model.geom_size[model.pair_geom2[k], 0] for k in self.pairs])
         self._weight = np.array([_inverse_weight(model, k) for k in self.pairs])
         self._least_impedance = _numeric(model, "slipfit_least_impedance")
+        servo_of = {int(model.actuator_trnid[a, 0]): a for a in range(model.nu)}
+        self._servos = [servo_of[int(joint.id)] for joint in joints if int(joint.id) in servo_of]
+        self._driven = [int(joint.dofadr[0]) for joint in joints if int(joint.id) in servo_of]
+        self._missing = np.zeros(len(self._servos))
 
     @property
     def creep_per_newton(self) -> float:
@@ -80,7 +89,17 @@ class SlipUpdater:
     def step(self, data: Any) -> None:
         """One step of the model, with the damping set before."""
         self.update(data)
+        told = data.ctrl.copy()
+        data.ctrl[self._servos] += self._lifted(data)
         mujoco.mj_step(self.model, data)
+        data.ctrl[:] = told
+
+    def _lifted(self, data: Any) -> Any:
+        """What to add to the speeds told, so that servos reach them."""
+        limit = self.model.actuator_forcerange[self._servos, 1]
+        strong = np.abs(data.actuator_force[self._servos]) < AT_LIMIT * np.where(limit > 0.0, limit, np.inf)
+        self._missing += np.where(strong, SAGGING * (data.ctrl[self._servos] - data.qvel[self._driven]), 0.0)
+        return self._missing
 
 
 def _numeric(model: Any, name: str) -> float:
