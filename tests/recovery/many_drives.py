@@ -11,13 +11,14 @@ from functools import cache
 import numpy as np
 
 from other_truths import RobotNumbers, Truth, TruthSensors, other_drive
+from recovery.drives import GOOD_IMU, MANY_STEPS
 from robots import changed, wheel_slip
 from slipfit.calibrate import calibrate
 from slipfit.calibrate.plan import plan, usual_sensors
 from slipfit.calibrate.planned_drive import Plan
 from slipfit.library import Robot, find_robot
 from slipfit.logs import DriveLog
-from slipfit.simulate import simulate
+from slipfit.simulate import Scenario, simulate
 from slipfit.simulate.commands import command_table
 
 TRUTH = {"c_long_per_n": 0.005, "c_lat_per_n": 0.05}
@@ -100,6 +101,31 @@ SHORT = {"c_long": TRUTH["c_long_per_n"], "c_lat": TRUTH["c_lat_per_n"]}
 def our_drive(drive: Plan, seed: int, **ground: float) -> DriveLog:
     """Simulated by slipfit; by default on a ground that never lets go."""
     return simulate(one_of_many(seed), drive.to_scenario(seed=seed), ground=wheel_slip(**SHORT, **ground)).readings
+
+
+#: As somebody drives who has read no plan: speeds told as jumps, which the torque limit turns into ramps; then spins.
+JUMPS = [
+    {"for_s": 2.0, "v_mps": 0.0},
+    *(
+        {"for_s": for_s, "v_mps": sign * v, "profile": "step"}
+        for sign in (1.0, -1.0) * 2
+        for for_s, v in ((2.0, 0.2), (2.0, 1.0), (2.0, 0.2), (1.0, 0.0))
+    ),
+    *(
+        c
+        for sign in (1.0, -1.0)
+        for c in ({"for_s": 12.0, "yaw_rate_radps": sign, "profile": "quintic"}, {"for_s": 2.0, "v_mps": 0.0})
+    ),
+]
+
+#: The same, and with linear ramps whose corners fall on samples: neither is what the planner would choose.
+BY_HAND = {"jumps": JUMPS, "ramps": MANY_STEPS}
+
+
+def drive_by_hand(kind: str, seed: int) -> DriveLog:
+    """IMU and encoders only, noise .05 m/s², 4096 counts."""
+    data = {"schema": Scenario.kind(), "commands": BY_HAND[kind], "sensors": GOOD_IMU, "seed": seed}
+    return simulate(one_of_many(seed), Scenario.from_mapping(data, where=kind), ground=wheel_slip(**SHORT)).readings
 
 
 def others_drive(drive: Plan, truth: Truth, noise: float, bias: float, seed: int) -> DriveLog:
