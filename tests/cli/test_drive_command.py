@@ -14,7 +14,9 @@ import pytest
 from controllers import controlled_twin, simulated_controller
 from known_twins import known_twin
 from slipfit.drive import SimulatedPort
-from slipfit.logs import read_log
+from slipfit.drive.run import poses_of
+from slipfit.logs import DriveLog, read_log
+from slipfit.twin import Twin
 
 DRIVE = ("drive", "plan.csv", "--twin", "a.twin.yaml")
 
@@ -69,7 +71,44 @@ def test_ctrl_c_leaves_a_log(slipfit):
     result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap")
     assert result.code == 130
     assert "stopped by Ctrl-C" in result.out
+    assert result.err == "slipfit: stopped by Ctrl-C; zero acknowledged; the log up to there is in run.mcap\n"
     assert "commands" in read_log("run.mcap")
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("at", ["slipfit.drive.run.poses_of", "slipfit.logs.drive_log.DriveLog.save"])
+def test_a_second_signal_does_not_lose_the_log(slipfit, monkeypatch, second, at):
+    """After the drive, while its log is made or written: the first signal ended the drive, the second one changes nothing."""
+    work = poses_of if at.endswith("poses_of") else DriveLog.save
+
+    def hit(*args, **kwargs):
+        os.kill(os.getpid(), second)
+        return work(*args, **kwargs)
+
+    monkeypatch.setattr(at, hit)
+    write(5.0)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap", "--json")
+    assert result.code == 130
+    assert json.loads(result.out)["ending"] == "interrupted"
+    assert json.loads(result.out)["written"] == ["run.mcap"]
+    assert {"commands", "pose"} <= set(read_log("run.mcap").channels)
+
+
+def test_ctrl_c_before_the_port_is_opened(slipfit, monkeypatch):
+    """Between the command's first line and the port: nothing moves, and no stack trace."""
+    load = Twin.load
+
+    def hit(path):
+        os.kill(os.getpid(), signal.SIGINT)
+        return load(path)
+
+    monkeypatch.setattr(Twin, "load", hit)
+    result = slipfit(*DRIVE, "--port", "/dev/there_is_none", "--log", "run.mcap")
+    assert result.code == 130
+    sentence = "slipfit: stopped by Ctrl-C; nothing was sent, the port was not opened; no log was written\n"
+    assert result.err == sentence
+    assert not Path("run.mcap").exists()
 
 
 def test_a_port_that_vanishes_leaves_a_log(slipfit):
@@ -80,8 +119,20 @@ def test_a_port_that_vanishes_leaves_a_log(slipfit):
     assert result.code == 2
     assert result.err.count("\n") == 1
     assert "the port vanished" in result.err
-    assert "the log up to there is in run.mcap" in result.err
+    assert "zero not acknowledged: the watchdog stops the motors; the log up to there is in run.mcap" in result.err
     assert "commands" in read_log("run.mcap")
+
+
+def test_a_drive_that_failed_has_its_document(slipfit):
+    write(5.0)
+    with SimulatedPort(simulated_controller()) as port:
+        threading.Timer(0.4, port.unplug).start()
+        result = slipfit(*DRIVE, "--port", port.path, "--baud", 115200, "--json")
+    assert result.code == 2
+    document = json.loads(result.out)
+    assert document["ending"] == "failed"
+    assert document["is_stop_acknowledged"] is False
+    assert "the port vanished" in document["problem"]
 
 
 def test_a_plan_beyond_the_limits(refused):
@@ -130,10 +181,26 @@ def test_without_pyserial(refused, monkeypatch):
         (("--port", "sim", "--log", "run.txt"), "cannot write '.txt'"),
         (("--port", "sim", "--log", "a.twin.yaml"), "cannot write '.yaml'"),
         (("--port", "sim", "--stop-file", "a.twin.yaml"), "the stop file is already there"),
+        (("--port", "sim", "--stop-file", "s" * 300), "cannot be looked for"),
+        (("--port", "sim", "--baud", "0"), "the line is to have 0 baud; expected 1 to"),
+        (("--port", "sim", "--baud", "-9600"), "the line is to have -9600 baud"),
+        (("--port", "sim", "--ground", "ice"), "has no ground 'ice'"),
+        (("--port", "/dev/ttyUSB0", "--ground", "ice"), "has no ground 'ice'"),
     ],
 )
-def test_what_is_refused(refused, arguments, sentence):
-    assert sentence in refused(*DRIVE, *arguments)
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["drive", "dry_run"])
+def test_what_is_refused(refused, arguments, sentence, dry):
+    """By a dry run as well, but for what only an open port tells."""
+    if dry and "there is no such port" in sentence:
+        pytest.skip("a dry run opens no port")
+    assert sentence in refused(*DRIVE, *arguments, *dry)
+
+
+def test_dry_run_looks_at_the_moments_that_are_sent(slipfit):
+    """Rows of a ramp from 0 to .0307 rad/s are 0 and 1 setpoints, both right; half of the moments in between lose their turn."""
+    Path("plan.csv").write_text("time_s,v_mps,yaw_rate_radps\n0,0.3,0\n1,0.3,0.0307\n")
+    document = json.loads(slipfit(*DRIVE, "--port", "sim", "--dry-run", "--json").out)
+    assert document["effect"]["lost_rotation"] == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_twin_without_powertrain(refused):

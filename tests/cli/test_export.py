@@ -56,6 +56,24 @@ def test_patch_with_named_wheels(slipfit, twin):
     assert "libWheelSlipPlugin.so" in Path("new.urdf").read_text()
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--world", "-o", "new.sdf"), "--world has no meaning with --into"),
+        (("--wheel-shape", "thin", "-o", "new.sdf"), "--wheel-shape has no meaning with --into"),
+        (("-o", "new.yaml"), "new.yaml: a patched model cannot be '.yaml'; expected a name that ends in .sdf, .urdf"),
+        (("-o", "loop.sdf"), "loop.sdf"),
+    ],
+)
+def test_what_does_not_go_with_a_patch(slipfit, twin, options, said):
+    Path("mine.sdf").write_text(sdf())
+    Path("loop.sdf").symlink_to("loop.sdf")
+    result = slipfit("export", twin, "--to", "gz", "--into", "mine.sdf", *options)
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
+    assert not Path("new.sdf").exists()
+
+
 def test_check_says_no_with_exit_code_1(slipfit):
     Path("bad.sdf").write_text(sdf())
     result = slipfit("export", "--check", "bad.sdf", "--json")

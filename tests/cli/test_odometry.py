@@ -42,7 +42,7 @@ def test_the_documents_tables_make_a_twin(slipfit):
     document = json.loads(result.out)
     assert document["parameters"]["left.metres_per_count"]["value"] == pytest.approx(2.17055e-5, abs=1e-9)
     powertrain = Twin.load("a.twin.yaml").powertrain
-    assert powertrain.counts_per_turn.value == pytest.approx(44000)
+    assert powertrain.turn_counts_both == pytest.approx((44000, 44000))
     assert powertrain.left.setpoint_per_radps.source == "Haas2009"
     assert powertrain.left.setpoint_per_radps.value != powertrain.right.setpoint_per_radps.value
     assert "not calibrated" in slipfit("twin", "a.twin.yaml").out
@@ -75,12 +75,115 @@ def test_squares_make_radii_and_track(slipfit):
     assert "spin_track_m" in general.out
 
 
+def squares_of(robot, *, repeats=1, e_b=1.006):
+    """Logs of squares both ways; repetitions start a little later and so differ."""
+    names = []
+    for k, turn in enumerate((0.5 * math.pi, -0.5 * math.pi)):
+        for n in range(repeats):
+            names.append(f"run_{k}_{n}.mcap")
+            path_log(square(4.0 + 0.001 * n, turn), robot, e_b, names[-1])
+    return names
+
+
+def test_squares_keep_the_mean_radius_of_a_twin(slipfit, tmp_path):
+    """A tape said 2 % more than the library's radius, and 1 % between the sides: squares change the ratio and keep the mean."""
+    robot, counts = find_robot("p3at"), 10000
+    per_count = 1.02 * 2.0 * math.pi * robot.wheels.radius_m.value / counts
+    rolled = [round(5.0 / (share * per_count)) for share in (0.995, 1.005)]
+    (tmp_path / "tape.yaml").write_text(
+        f"schema: slipfit/odometry/1\ncounts_per_turn: {counts}\nstraight_runs:\n"
+        f"  - {{distance_m: 5.0, left_counts: {rolled[0]}, right_counts: {rolled[1]}}}\nerrors: {{tape_m: 0.025}}\n"
+    )
+    slipfit("odometry", "tape.yaml", "--robot", "p3at", "-o", "a.twin.yaml")
+    line = ("umbmark", *squares_of(robot, repeats=2), "--robot", "p3at", "--twin", "a.twin.yaml", "-o", "b.twin.yaml")
+    assert slipfit(*line).code == 0
+    found = Twin.load("b.twin.yaml").powertrain
+    left, right = found.left.metres_per_count, found.right.metres_per_count
+    assert 0.5 * (left.value + right.value) == pytest.approx(per_count, rel=1e-4)
+    assert right.value / left.value == pytest.approx(1.0, abs=1e-3)  # the squares were driven with equal wheels
+    assert left.std / left.value == pytest.approx(0.005, rel=0.05)  # 25 mm of 5 m
+
+
+def test_what_squares_cannot_be_is_refused(refused, slipfit):
+    robot = find_robot("p3at")
+    one, two = squares_of(robot)
+    assert "squares of 4 m" in refused("umbmark", one, two, "--robot", "p3at", "--side-m", "40")
+    assert "above zero" in refused("umbmark", one, two, "--robot", "p3at", "--side-m", "0")
+    assert "--any-path" in refused("umbmark", one, two, "--robot", "p3at", "--side-m", "4", "--any-path")
+    assert "same recording" in refused("umbmark", one, two, two, "--robot", "p3at")
+    assert "spreads are unknown" in slipfit("umbmark", one, two, "--robot", "p3at").out
+    slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml")
+    for command in (("umbmark", one, two), ("odometry", one)):
+        sentence = refused(*command, "--robot", "p3at", "--twin", "a.twin.yaml", "-o", "b.twin.yaml")
+        assert "twin of atrv_jr" in sentence
+
+
+def test_timed_counts_of_a_csv_file_take_counts_from_flag_or_twin(slipfit, tmp_path):
+    """[Haas2009], table 1, first row: 141631 counts in 50.44 s at setpoint 5 with 44000 counts a turn."""
+    (tmp_path / "timed.csv").write_text(TIMED + "5,141631,141052,50.44\n")
+    slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml")
+    expected = 5.0 / (2.0 * math.pi * 141631 / (44000 * 50.44))
+    for known in (("--counts-per-turn", "44000"), ("--twin", "a.twin.yaml")):
+        result = slipfit("odometry", "timed.csv", "--robot", "atrv_jr", *known, "-o", "b.twin.yaml", "--force")
+        assert result.code == 0, result.err
+        found = Twin.load("b.twin.yaml").powertrain
+        assert found.left.setpoint_per_radps.value == pytest.approx(expected)
+        assert found.turn_counts_both == pytest.approx((44000, 44000))
+
+
+def test_tracks_that_disagree_are_told(slipfit):
+    """(T^2 + B^2) / T = 0.797 m of the readings; 2 (b^2 + l^2 c_long / c_lat) / b of lab_floor with c_lat = 10 c_long:
+    2 (0.25^2 + 0.19^2 / 10) / 0.25 = 0.529 m."""
+    made = slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml").out
+    driven = slipfit("circle", "--twin", "a.twin.yaml", "--turn-deg", "90", "--v-mps", "0.3", "--yaw-rate-radps", "0.3").out
+    for text in (made, driven):
+        assert "tracks disagree" in text
+        assert "0.797 m" in text
+        assert "0.529 m" in text
+
+
+def test_slip_and_track_of_one_log_agree(slipfit):
+    """The how-to's route: readings, then the log that the slip constants came from. A circle closes to 2 %, as in [Haas2009]."""
+    slipfit("simulate", "atrv_jr", "--readings", "run.mcap")
+    slipfit("calibrate", "run.mcap", "--robot", "atrv_jr", "-o", "a.twin.yaml", "--no-report")
+    line = (
+        "odometry",
+        EXAMPLE,
+        "run.mcap",
+        "--robot",
+        "atrv_jr",
+        "--twin",
+        "a.twin.yaml",
+        "-o",
+        "a.twin.yaml",
+        "--force",
+        "--json",
+    )
+    document = json.loads(slipfit(*line).out)
+    assert not any("disagree" in finding for finding in document["findings"])
+    checked = json.loads(slipfit("circle", "--twin", "a.twin.yaml", "--turn-deg", "180", "--json").out)
+    assert checked["findings"] == []
+    assert max(max(abs(c["along_m"]), abs(c["across_m"])) / c["way_m"] for c in checked["crossings"]) < 0.02
+
+
 def test_a_twin_drives_a_circle(slipfit):
     slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml")
     result = slipfit(
         "circle", "--twin", "a.twin.yaml", "--v-mps", "0.3", "--yaw-rate-radps", "0.3", "--turn-deg", "180", "--json"
     )
     assert [round(c["turn_rad"] / (math.pi / 2)) for c in json.loads(result.out)["crossings"]] == [1, 2]
+
+
+@pytest.mark.parametrize("flag", ["--v-mps", "--yaw-rate-radps", "--turn-deg"])
+def test_a_circle_of_no_number_is_refused(refused, slipfit, flag):
+    slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml")
+    assert "nan" in refused("circle", "--twin", "a.twin.yaml", flag, "nan")
+
+
+def test_a_circle_begins_within_its_log(refused):
+    path_log(square(4.0, 0.5 * math.pi), find_robot("p3at"), 1.0, "run.mcap")
+    for start in ("nan", "-1", "1e9"):
+        assert "run.mcap" in refused("circle", "run.mcap", "--robot", "p3at", "--start-s", start)
 
 
 @pytest.mark.parametrize(
@@ -104,4 +207,7 @@ def test_other_refusals(refused, tmp_path):
     assert "no readings" in refused("odometry", "empty.yaml", "--robot", "atrv_jr")
     assert "no such file" in refused("odometry", "missing.mcap", "--robot", "atrv_jr")
     assert "neither log nor twin" in refused("circle")
+    (tmp_path / "limits.yaml").write_text(EXAMPLE.read_text().replace("[-126, 127]", "[5, 127]"))
+    assert "setpoint_limits is [5, 127]" in refused("odometry", "limits.yaml", "--robot", "atrv_jr")
+    assert "above zero" in refused("odometry", EXAMPLE, "--robot", "atrv_jr", "--counts-per-turn", "-1")
     assert "ends in .yaml" in refused("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.json")

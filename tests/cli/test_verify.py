@@ -31,6 +31,17 @@ def test_bad_requests(refused, twin):
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize(("engine", "name", "taken"), [("ode", "t.sdf", "t.sdf"), ("mujoco", "t.xml", "t_updater.py")])
+def test_tune_refuses_a_taken_name_before_it_searches(refused, twin, monkeypatch, engine, name, taken):
+    def search(*arguments, **more):
+        raise AssertionError("searched")
+
+    monkeypatch.setattr("slipfit.verify.tune.tune", search)
+    Path(taken).write_text("mine")
+    assert f"{taken}: exists already" in refused("verify", twin, "--engine", engine, "--tune", "-o", name)
+
+
+@pytest.mark.engine
 def test_report_picture_and_json(slipfit, twin):
     result = slipfit("verify", twin, "--engine", "ode", "--report", "r.html", "--plot", "p.png", "--json")
     assert result.code == 0

@@ -7,6 +7,7 @@ import pytest
 from known_twins import known_twin
 from slipfit.engines import Settings
 from slipfit.library import Robot, find_robot
+from slipfit.twin import Twin
 from slipfit.verify import Kind, quick, verify
 from slipfit.verify.measures import spin_reading
 from slipfit.verify.run import Course, Rig
@@ -162,15 +163,101 @@ def test_slip_at_rest_is_found(need, write_world):
     assert "WheelSlip" in next(a for a in found.artefacts if a.kind is Kind.MODEL).found
 
 
-def test_cone_of_the_fork_is_told_by_formula(need, write_world):
-    """ENGINES: saturates below mu* = 2.45; at mu = 1 eq. 3 would read 4.22. The pyramid that runs here does not."""
+CONE_MODEL = "<physics type='ode'><ode><solver><friction_model>cone_model</friction_model></solver></ode></physics>"
+
+
+def test_cone_of_the_fork_is_a_note_where_the_file_has_the_pyramid(need, write_world):
+    """ENGINES: saturates below mu* = 2.45; at mu = 1 eq. 3 would read 4.22. The pyramid, Classic's default, does not."""
     need("ode")
     found = verify(known_twin(), "ode", model=write_world(mu=1.0))
-    told = next(a for a in found.artefacts if a.kind is Kind.CONE)
-    assert "mu* = 2.45" in told.found
-    assert float(re.search(r"would read ([\d.]+)", told.found)[1]) == pytest.approx(4.22, rel=0.02)
+    (told,) = [note for note in found.notes if "mu* = 2.45" in note]
+    assert float(re.search(r"would read ([\d.]+)", told)[1]) == pytest.approx(4.22, rel=0.02)
     assert found.ratio.found == pytest.approx(10.0, abs=0.005)
-    assert kinds(found) == {Kind.CONE}
+    assert not found.artefacts
+
+
+@pytest.mark.parametrize("engine", SDF_ENGINES)
+def test_cone_that_the_file_asks_for_is_an_artefact_of_classic_only(engine, need, write_world):
+    need(engine)
+    path = write_world(mu=1.0)
+    path.write_text(path.read_text().replace("<gravity>", f"{CONE_MODEL}<gravity>"))
+    found = verify(known_twin(), engine, model=path)
+    assert kinds(found) == ({Kind.CONE} if engine == "ode" else set())
+    assert any("mu* = 2.45" in text for text in (*found.notes, *(a.found for a in found.artefacts)))
+
+
+def test_gravity_of_the_world_is_compared(need, write_world):
+    """The Moon's, where the twin's ground has the Earth's; the drives have the twin's."""
+    need("ode")
+    path = write_world()
+    path.write_text(path.read_text().replace("0 0 -9.81", "0 0 -1.62"))
+    (told,) = verify(known_twin(), "ode", model=path).artefacts
+    assert told.kind is Kind.MODEL
+    assert "gravity [m/s²] 0 0 -1.62 instead of 0 0 -9.81" in told.found
+    assert told.setting == "<gravity> of the world"
+
+
+def test_radius_of_one_plugin_wheel_is_compared(need, write_world):
+    """slip = compliance |w| / N with w = wheel_radius omega: twice the radius slips twice as much."""
+    need("ode")
+    path = write_world()
+    path.write_text(path.read_text().replace("<wheel_radius>0.11<", "<wheel_radius>0.22<", 1))
+    told = next(a for a in verify(known_twin(), "ode", model=path).artefacts if a.kind is Kind.MODEL)
+    assert told.found == "WheelSlip's wheel_radius [m] 0.22 instead of 0.11"
+
+
+def changed_p3at(**changes):
+    return Robot.from_mapping(find_robot("p3at").to_mapping() | changes, where="changed")
+
+
+def wheels_at(*at_m):
+    return find_robot("p3at").to_mapping()["wheels"] | {"at_m": [list(at) for at in at_m]}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_robot_whose_origin_is_its_rear_axle_agrees(engine, need):
+    """The same robot, told from another origin: the path is of that origin in engines too."""
+    need(engine)
+    four = wheels_at((0.25, 0.201), (0.25, -0.201), (0.0, 0.201), (0.0, -0.201))
+    found = verify(known_twin(changed_p3at(wheels=four, centre_of_mass_m=[0.125, 0.0, 0.152])), engine)
+    assert found.is_good, found.summary()
+    assert found.free.share < (0.005 if engine == "mujoco" else 0.001)
+
+
+@pytest.mark.parametrize("engine", SDF_ENGINES)
+def test_mass_off_centre_both_ways_has_determined_loads(engine, need):
+    """Statics tells sums of axles and sides only; how a diagonal shares its sum is the engine's."""
+    need(engine)
+    found = verify(known_twin(changed_p3at(centre_of_mass_m=[0.05, 0.04, 0.152])), engine)
+    assert Kind.LOADS not in kinds(found), found.summary()
+
+
+def test_six_wheels_have_determined_loads_and_no_spin_where_motors_stall(need):
+    """2 N m hold a spin of four wheels amid 0.25 m, not of six amid 0.55 m."""
+    need("ode")
+    six = wheels_at(*((x, y) for x in (0.3, 0.05, -0.25) for y in (0.201, -0.201)))
+    found = verify(known_twin(changed_p3at(wheels=six, powertrain={"kind": "speed_loop", "torque_limit_nm": 2.0})), "ode")
+    assert found.ratio is None
+    assert found.is_good, found.summary()
+    assert any("no steady spin" in note for note in found.notes)
+
+
+def test_a_twin_whose_grip_runs_out_is_compared_with_its_own_spin(need):
+    """Eq. 3 reads 20.75 (closed form in tests/unit/verify/test_measures) where c_lat / c_long is 2, in both."""
+    need("ode")
+    data = known_twin(changed_p3at(powertrain={"kind": "speed_loop", "torque_limit_nm": 50.0}), 0.001, 0.002).to_mapping()
+    data["grounds"]["floor"]["parameters"]["mu"] = {"value": 0.6, "status": "converged", "source": "known"}
+    found = verify(Twin.from_mapping(data, where="gripping"), "ode")
+    assert found.is_good, found.summary()
+    assert found.ratio.found == pytest.approx(20.75, rel=5e-3)
+
+
+def test_advice_on_contacts_is_the_engines_own(need, write_world):
+    """docs/howto/engines: kp acts in ODE only. Half the twin's mass aside shows in every engine."""
+    for engine, advice in (("ode", "kp near 1e+06"), ("gz-physics", "centres of mass")):
+        need(engine)
+        told = verify(known_twin(changed_p3at(centre_of_mass_m=[0.05, 0.0, 0.152])), engine, model=write_world())
+        assert advice in next(a for a in told.artefacts if a.kind is Kind.LOADS).setting
 
 
 def test_quick_has_a_line_for_each_installed_engine(need):

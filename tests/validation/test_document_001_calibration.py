@@ -26,7 +26,7 @@ def rpm(counts, duration_s):
 
 def test_metre_per_count(found):
     """SPEC 2(b): 2.17055e-5 m for 0.304 m, tolerance 1e-9; 0.00085680 inch for 12 inches, 5e-7."""
-    assert found.counts_per_turn.value == pytest.approx(44000.0)
+    assert found.turn_counts_both == pytest.approx((44000.0, 44000.0))
     assert found.left.metres_per_count.value == pytest.approx(2.17055e-5, abs=1e-9)
     inches = OdometryReadings.load(EXAMPLE).model_copy(update={"tyre_diameter_m": 12.0})
     assert constants_of(inches).powertrain.left.metres_per_count.value == pytest.approx(0.00085680, abs=5e-7)

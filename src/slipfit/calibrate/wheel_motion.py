@@ -13,6 +13,9 @@ from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, side_column, wheel_columns
 from slipfit.logs.drive_log import NANOSECONDS
 
+#: Counts of one turn of a wheel: one number, or those of left and right.
+TurnCounts = float | tuple[float, float]
+
 #: Shares of a count that angles may be off by and still be counts: files round, integrated speeds do not agree.
 COUNT_TOLERANCE = 0.05
 
@@ -72,7 +75,7 @@ class WheelAngles:
         return rounding if _are_counts(self.angle_rad, self.step_rad) else max(rounding, _scatter(self.angle_rad))
 
 
-def wheel_angles(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> WheelAngles:
+def wheel_angles(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> WheelAngles:
     """Angles of all wheels from whatever the encoders tell; rows with NaN and stamps that do not increase are left out."""
     channel, wheels = log[ENCODERS], len(robot.wheels.at_m.value)
     angles, is_speed = _angles_or_speeds(channel, wheels, counts_per_turn)
@@ -113,14 +116,14 @@ def _smallest_change(values: np.ndarray) -> float:
     return float(real.min()) if len(real) else 0.0
 
 
-def wheel_motion(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> WheelMotion:
+def wheel_motion(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> WheelMotion:
     """Rolled distances of both sides from the encoders of a log."""
     wheels = wheel_angles(log, robot, counts_per_turn=counts_per_turn)
     rolled = robot.wheels.radius_m.value * wheels.angle_rad
     return WheelMotion(wheels.stamps_ns, rolled[:, ::2].mean(axis=1), rolled[:, 1::2].mean(axis=1))
 
 
-def _angles_or_speeds(channel: Channel, wheels: int, counts_per_turn: float | None) -> tuple[np.ndarray, bool]:
+def _angles_or_speeds(channel: Channel, wheels: int, counts_per_turn: TurnCounts | None) -> tuple[np.ndarray, bool]:
     """Columns left, right, left, right ... in rad or rad/s, and which of the two; angles are preferred, then ticks."""
     for quantity in ("angle", "ticks", "speed"):
         sides = tuple(side_column(quantity, side) for side in ("left", "right"))
@@ -131,7 +134,7 @@ def _angles_or_speeds(channel: Channel, wheels: int, counts_per_turn: float | No
             if quantity == "ticks":
                 if not counts_per_turn:
                     raise LogError("encoders: ticks do not say how many make a turn; give counts_per_turn")
-                return values * (2.0 * np.pi / counts_per_turn), False
+                return values * (2.0 * np.pi / np.resize(counts_per_turn, values.shape[1])), False
             return (_unwrapped(values), False) if quantity == "angle" else (values, True)
     raise LogError(
         f"encoders: columns {', '.join(channel.columns)}; expected angle, ticks or speed of {wheels} wheels or of both sides"

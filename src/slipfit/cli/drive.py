@@ -5,14 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+from slipfit.cli.output import ForceFlag, JsonFlag, Stopped, show, working
+from slipfit.signals import Asked, noted
 
 if TYPE_CHECKING:
     from slipfit.control import Scale
+    from slipfit.drive import Drive, Settings
     from slipfit.logs import DriveLog
 
-#: Exit codes of drives that somebody ended, as shells have them for signals; a stop file is an answer of "no".
-_CODES = {"finished": 0, "stop_file": 1, "interrupted": 130, "terminated": 143, "hung_up": 129}
+#: Exit codes of drives by their end, as shells have them for signals (Ctrl-C is `Stopped`); a stop file is an answer of "no".
+_CODES = {"finished": 0, "stop_file": 1, "terminated": 143, "hung_up": 129}
 
 
 def drive(
@@ -40,14 +42,25 @@ def drive(
 
     Example: slipfit drive plan.csv --twin atrv_jr.twin.yaml --port sim --log run.mcap
     """
-    from slipfit.control import Mode, Rounding, Scale, effect_of_rounding
-    from slipfit.drive import SIM, DrivePlan, Settings
-    from slipfit.drive import drive as run
-    from slipfit.errors import DriveError
-    from slipfit.twin import Twin
+    with noted() as asked:  # before the heavy imports, and until the log is written: neither is torn apart
+        settings = _settings(rate, mode, rounding, baud, framing, stop_file, ground)
+        if log is not None:
+            _check_log(log, force=force)
+        if dry_run:
+            _foresee(plan, twin, port, settings, as_json=json)
+        else:
+            _run(plan, twin, port, settings, log, asked, force=force, as_json=json)
+    if dry_run and asked.first == "SIGINT":
+        raise Stopped("stopped by Ctrl-C; a dry run opens no port and writes nothing")
 
-    robot = Twin.load(twin)
-    settings = Settings(
+
+def _settings(
+    rate: float, mode: str, rounding: str, baud: int | None, framing: str, stop_file: Path | None, ground: str | None
+) -> "Settings":
+    from slipfit.control import Mode, Rounding
+    from slipfit.drive import Settings
+
+    return Settings(
         rate_hz=rate,
         mode=Mode(_known("--mode", mode, [m.value for m in Mode])),
         rounding=Rounding(_known("--rounding", rounding, [r.value for r in Rounding])),
@@ -56,33 +69,53 @@ def drive(
         stop_file=stop_file,
         ground=ground,
     )
-    scale = Scale.of(robot, ground)
-    what = DrivePlan.load(plan, robot.robot, scale.effective_track_m)
-    what.check(robot.robot, scale)
-    if log is not None:
-        _check_log(log, force=force)
-    if dry_run:
-        effect = effect_of_rounding(scale, what.v_mps, what.yaw_rate_radps, settings.mode, settings.rounding)
-        lines = [f"{what.name}: {what.duration_s:.2f} s, within the robot's limits", f"  track    {_track(scale)}"]
-        lines.append(f"  effect   {effect.summary()}")
-        document = {"plan": what.name, "planned_s": what.duration_s, "effective_track_m": scale.effective_track_m}
-        show("\n".join(lines), {**document, "effect": effect.to_document()}, as_json=json)
-        return
+
+
+def _foresee(plan: Path, twin: Path, port: str, settings: "Settings", *, as_json: bool) -> None:
+    """The dry run: every check that needs no port, and what whole setpoints will do."""
+    from slipfit.drive import foreseen_effect, prepare
+    from slipfit.twin import Twin
+
+    what, scale = prepare(plan, Twin.load(twin), port, settings)
+    effect = foreseen_effect(what, scale, settings)
+    lines = [f"{what.name}: {what.duration_s:.2f} s, within the robot's limits", f"  track    {_track(scale)}"]
+    lines.append(f"  effect   {effect.summary()}")
+    document = {"plan": what.name, "planned_s": what.duration_s, "effective_track_m": scale.effective_track_m}
+    show("\n".join(lines), {**document, "effect": effect.to_document()}, as_json=as_json)
+
+
+def _run(
+    plan: Path, twin: Path, port: str, settings: "Settings", log: Path | None, asked: Asked, *, force: bool, as_json: bool
+) -> None:
+    """The drive: its log is written before anything is printed, for the terminal may be gone."""
+    from slipfit.drive import drive as run
+    from slipfit.drive import prepare
+    from slipfit.errors import DriveError
+    from slipfit.twin import Twin
+
+    robot = Twin.load(twin)
+    what, _ = prepare(plan, robot, port, settings)
     with working(f"driving {what.name}, {what.duration_s:.0f} s, on {port}"):
-        done = run(what, robot, port, settings)
-    if log is not None and done.log.channels:
-        done.log.save(log, force=force)
+        done = run(what, robot, port, settings, asked)
+        written = [log] if log is not None and done.log.channels else []
+        for path in written:
+            done.log.save(path, force=force)
+    document = {**done.to_document(), "written": written}
+    kept = f"; the log up to there is in {log}" if written else ""
     if done.problem:
-        kept = f"; the log up to there is in {log}" if log is not None and done.log.channels else ""
-        raise DriveError(f"{done.problem}{kept}")
-    written = [log] if log is not None and done.log.channels else []
-    truth = ["  robot    " + _end(done.log)] if port == SIM else []
-    show(
-        "\n".join([done.summary(), *truth, *(f"wrote {path}" for path in written)]),
-        {**done.to_document(), "written": written},
-        as_json=json,
-    )
+        if as_json:
+            show("", document, as_json=True)
+        raise DriveError(f"{done.problem}; {done.stop}{kept}")
+    is_stopped = done.ending.value == "interrupted"
+    show("\n".join(_lines(done, [] if is_stopped else written)), document, as_json=as_json)
+    if is_stopped:
+        raise Stopped(f"{done.ending.sentence}; {done.stop}{kept or '; no log was written'}")
     raise typer.Exit(_CODES[done.ending.value])
+
+
+def _lines(done: "Drive", written: list[Path]) -> list[str]:
+    truth = ["  robot    " + _end(done.log)] if "pose" in done.log.channels else []
+    return [done.summary(), *truth, *(f"wrote {path}" for path in written)]
 
 
 def _known(flag: str, name: str, names: list[str]) -> str:

@@ -8,6 +8,9 @@ import typer
 from slipfit.cli.output import ForceFlag, JsonFlag, show
 from slipfit.errors import ParameterError
 
+#: Names that robots' SDF and URDF files end in.
+MODEL_ENDINGS = (".sdf", ".urdf", ".world", ".xml")
+
 
 def export(
     twin: Annotated[Path | None, typer.Argument(help="Twin file.")] = None,
@@ -20,7 +23,9 @@ def export(
         str | None,
         typer.Option(help="Your wheel links (--into) or joints (ros2-control), as front_left=LINK,...; else names tell."),
     ] = None,
-    wheel_shape: Annotated[str, typer.Option(help="SDF: collisions of wheels, sphere or thin.")] = "sphere",
+    wheel_shape: Annotated[
+        str | None, typer.Option(help="SDF: collisions of wheels, sphere or thin.", show_default="sphere")
+    ] = None,
     world: Annotated[bool, typer.Option("--world", help="SDF: a world with ground and 1 ms steps around the model.")] = False,
     at_speed_mps: Annotated[float, typer.Option(help="MJCF: rim speed at which the file without updater is right.")] = 0.5,
     check: Annotated[
@@ -54,6 +59,11 @@ def export(
 
         if target.patches is None:
             raise ParameterError(f"--into has no meaning for {to}; it patches SDF and URDF for gz, fortress and gazebo-classic")
+        unused = "--world" if world else "--wheel-shape" if wheel_shape is not None else None
+        if unused:
+            raise ParameterError(
+                f"{unused} has no meaning with --into, which leaves the rest of your model as it is; take it out"
+            )
         place = _place(into, out, in_place)
         done = patch(record, into, target.patches, ground, named)
         done.save(place, force=force or in_place)
@@ -67,7 +77,7 @@ def export(
         from slipfit.library.files import check_target
 
         check_target(out, force=force, formats=target.endings)
-    settings = Settings(wheel_shape, world, at_speed_mps, named)  # type: ignore[arg-type]  # checked there
+    settings = Settings(wheel_shape or "sphere", world, at_speed_mps, named)  # type: ignore[arg-type]  # checked there
     text = target.write(record, ground, settings)
     written = text.save(out, force=force)
     lines = [text.summary(), *(f"wrote {path}" for path in written)]
@@ -77,7 +87,14 @@ def export(
 def _place(into: Path, out: Path | None, in_place: bool) -> Path:
     if (out is None) == (not in_place):
         raise ParameterError("--into needs either -o FILE for the patched model, or --in-place")
-    return into if out is None else out
+    if out is None:
+        return into
+    endings = tuple(dict.fromkeys((into.suffix, *MODEL_ENDINGS)))
+    if out.suffix not in endings:
+        raise ParameterError(
+            f"{out}: a patched model cannot be '{out.suffix}'; expected a name that ends in {', '.join(endings)}"
+        )
+    return out
 
 
 def _check(path: Path, as_json: bool) -> None:

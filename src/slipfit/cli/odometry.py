@@ -2,18 +2,19 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slipfit.cli.log_options import ColumnsOption, CountsOption, RobotOption, TopicOption, named_topics, read_drives
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
-from slipfit.errors import ParameterError
+from slipfit.errors import LogError, ParameterError
 
 if TYPE_CHECKING:
     from slipfit.calibrate.odometry import OdometryConstants
     from slipfit.library import Robot
-    from slipfit.twin import FittedPowertrain, Twin
+    from slipfit.logs import DriveLog
+    from slipfit.twin import FittedParameter, FittedPowertrain, Twin
 
 TwinOption = Annotated[Path | None, typer.Option("--twin", help="Twin to add the constants to; without it a new one is made.")]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write the twin that has them (.yaml).")]
@@ -43,31 +44,38 @@ def odometry(
     Example: slipfit odometry atrv_jr_odometry.yaml --robot atrv_jr -o atrv_jr.twin.yaml
     """
     from slipfit.calibrate.odometry import constants_of, constants_of_log
+    from slipfit.control.setpoints import track_findings
     from slipfit.library import find_robot
-    from slipfit.twin import FittedPowertrain, LogOrigin, Twin
+    from slipfit.twin import FittedPowertrain, LogOrigin
 
     _check(out, force=force)
-    chosen, base = find_robot(robot), Twin.load(twin) if twin else None
-    known = base.powertrain if base else None
+    chosen = find_robot(robot)
+    base = _twin_of(twin, chosen)
+    known = _with_counts(base.powertrain if base else None, counts_per_turn)
     found, origins = [], []
     with working(f"odometry of {chosen.name}") as work:
         for path in inputs:
             work(f"reading {path.name}")
             if _is_readings(path):
-                found.append(constants_of(path, chosen))
+                found.append(constants_of(path, chosen, known=known))
             else:
                 (log,) = read_drives([path], topics=named_topics(topic), columns=columns)
-                counts = counts_per_turn or _counts(known)
+                counts = known.turn_counts_both if known else None
                 found.append(constants_of_log(log, chosen, counts_per_turn=counts, known=known))
                 origins.append(LogOrigin(name=log.source, sha256=log.digest))
             known = (known or FittedPowertrain()).merged(found[-1].powertrain)
     lines = [one.summary() for one in found]
     document = {**_together(found), "powertrain": known.model_dump(exclude_none=True) if known else None}
-    if out and known:
+    if known and (out or base):
         source = ", ".join(path.name for path in inputs)
         start = base or _new_twin(chosen, ground)
-        start.with_powertrain(known, logs=origins, note=f"powertrain from {source}").save(out, force=force)
-        lines.append(f"wrote {out}")
+        made = start.with_powertrain(known, logs=origins, note=f"powertrain from {source}")
+        said = track_findings(made)
+        lines += [f"  {line}" for line in said]
+        document["findings"] = [*document["findings"], *said]
+        if out:
+            made.save(out, force=force)
+            lines.append(f"wrote {out}")
     show("\n".join(lines), document | {"written": [out] if out else []}, as_json=json)
 
 
@@ -90,35 +98,41 @@ def umbmark(
     Example: slipfit umbmark cw_1.mcap cw_2.mcap ccw_1.mcap ccw_2.mcap --robot p3at -o p3at.twin.yaml
     """
     from slipfit.calibrate.odometry import fit_runs, run_of_log, umbmark_of_runs
+    from slipfit.calibrate.odometry.umbmark import mean_radius
+    from slipfit.control.setpoints import track_findings
     from slipfit.library import find_robot
-    from slipfit.twin import FittedPowertrain, LogOrigin, Side, Twin
+    from slipfit.twin import LogOrigin
 
     _check(out, force=force)
-    chosen, base = find_robot(robot), Twin.load(twin) if twin else None
-    counts = counts_per_turn or _counts(base.powertrain if base else None)
+    if any_path and side_m is not None:
+        raise ParameterError(f"umbmark: --side-m {side_m:g} with --any-path; expected one of them: only squares have a side")
+    chosen = find_robot(robot)
+    base = _twin_of(twin, chosen)
+    known = _with_counts(base.powertrain if base else None, counts_per_turn)
+    counts = known.turn_counts_both if known else None
+    radius, track = mean_radius(chosen, known), chosen.track_m
     with working(f"odometry of {chosen.name} from {len(logs)} paths") as work:
         drives = read_drives(logs, topics=named_topics(topic), columns=columns, progress=work)
-        runs = [run_of_log(log, chosen, counts_per_turn=counts) for log in drives]
-        radius, track = chosen.wheels.radius_m.value, chosen.track_m
+        _each_once(drives)
+        larger = radius.value / chosen.wheels.radius_m.value
+        runs = [run_of_log(log, chosen, counts_per_turn=counts).rolled_by(larger) for log in drives]
         result = (
-            fit_runs(runs, radius_m=radius, track_m=track)
+            fit_runs(runs, radius_m=radius.value, track_m=track)
             if any_path
-            else umbmark_of_runs(runs, radius_m=radius, track_m=track, side_m=side_m)
+            else umbmark_of_runs(runs, radius_m=radius.value, radius_std_m=radius.std, track_m=track, side_m=side_m)
         )
     document = result.to_document()
     lines = [result.summary()]
     if out:
-        parameters = result.parameters()
-        sides = {}
-        for side in ("left", "right"):
-            found_radius = parameters[f"radius_{side}_m"]
-            per_count = found_radius.scaled(2.0 * math.pi / counts) if counts and found_radius.value is not None else None
-            sides[side] = Side(metres_per_count=per_count)
-        found = FittedPowertrain(effective_track_m=parameters["track_m"], **sides)
+        found = _of_paths(result.parameters(), counts)
         start = base or _new_twin(chosen, ground)
         origins = [LogOrigin(name=log.source, sha256=log.digest) for log in drives]
-        start.with_powertrain(found, logs=origins, note=f"radii and track from {len(runs)} driven paths").save(out, force=force)
-        lines.append(f"wrote {out}")
+        whole = known.merged(found) if known else found
+        made = start.with_powertrain(whole, logs=origins, note=f"radii and track from {len(runs)} driven paths")
+        made.save(out, force=force)
+        said = track_findings(made)
+        document["findings"] = [*document.get("findings", []), *said]
+        lines += [*(f"  {line}" for line in said), f"wrote {out}"]
         if counts is None:
             lines.append("radii are not in the twin: metres per count need --counts-per-turn")
     show("\n".join(lines), document | {"written": [out] if out else []}, as_json=json)
@@ -157,10 +171,12 @@ def circle(
     else:
         if robot is None and twin is None:
             raise ParameterError(f"circle: {log} needs --robot, to know its wheels")
-        chosen = find_robot(robot) if robot else Twin.load(twin).robot if twin else None
-        (drive,) = read_drives([log], topics=named_topics(topic), columns=columns)
+        base = Twin.load(twin) if twin else None
+        chosen = find_robot(robot) if robot else base.robot if base else None
         assert chosen is not None
-        run = run_of_log(drive, chosen, counts_per_turn=counts_per_turn)
+        known = _with_counts(base.powertrain if base else None, counts_per_turn)
+        (drive,) = read_drives([log], topics=named_topics(topic), columns=columns)
+        run = run_of_log(drive, chosen, counts_per_turn=known.turn_counts_both if known else None)
         checked = check_run(run, v_mps, yaw_rate_radps, start_s=start_s)
     show(checked.summary(), checked.to_document(), as_json=json)
 
@@ -181,9 +197,53 @@ def _is_readings(path: Path) -> bool:
     return path.suffix == ".csv" and "setpoint" in names_of_readings(path)
 
 
-def _counts(powertrain: "FittedPowertrain | None") -> float | None:
-    known = powertrain.counts_per_turn if powertrain else None
-    return None if known is None else known.value
+def _twin_of(path: Path | None, robot: "Robot") -> "Twin | None":
+    """The twin to add to, which must be one of this robot."""
+    from slipfit.twin import Twin
+
+    if path is None:
+        return None
+    twin = Twin.load(path)
+    wheels = twin.robot.wheels
+    if twin.robot.name != robot.name or (wheels.at_m.value, wheels.radius_m.value) != (
+        robot.wheels.at_m.value,
+        robot.wheels.radius_m.value,
+    ):
+        what = f"is a twin of {twin.robot.name}" if twin.robot.name != robot.name else "has other wheels"
+        raise ParameterError(f"{path} {what}, but --robot is {robot.name}; expected the same robot in both")
+    return twin
+
+
+def _with_counts(known: "FittedPowertrain | None", counts_per_turn: float | None) -> "FittedPowertrain | None":
+    """What is known before, with --counts-per-turn in place of older counts."""
+    from slipfit.twin import FittedParameter, FittedPowertrain, Status
+
+    if counts_per_turn is None:
+        return known
+    if not (math.isfinite(counts_per_turn) and counts_per_turn > 0.0):
+        raise ParameterError(f"--counts-per-turn is {counts_per_turn:g}; expected a number above zero")
+    told = FittedParameter(value=counts_per_turn, status=Status.CONVERGED, source="--counts-per-turn")
+    return (known or FittedPowertrain()).merged(FittedPowertrain(counts_per_turn=told))
+
+
+def _each_once(drives: "list[DriveLog]") -> None:
+    """The same recording twice would count as a repetition and make the spread too small."""
+    seen: dict[str, str] = {}
+    for log in drives:
+        if log.digest and log.digest in seen:
+            raise LogError(f"{log.source}: the same recording as {seen[log.digest]}; expected each path once")
+        seen[log.digest] = log.source
+
+
+def _of_paths(parameters: "dict[str, FittedParameter]", counts: tuple[float, float] | None) -> "FittedPowertrain":
+    """Radii and track as a powertrain; radii are metres per count there, which need counts per turn."""
+    from slipfit.twin import FittedPowertrain, Side
+
+    sides = {}
+    for k, side in enumerate(("left", "right")):
+        radius = parameters[f"radius_{side}_m"]
+        sides[side] = Side(metres_per_count=radius.scaled(2.0 * math.pi / counts[k]) if counts else None)
+    return FittedPowertrain(effective_track_m=parameters["track_m"], **sides)
 
 
 def _new_twin(robot: "Robot", ground: str) -> "Twin":
@@ -193,10 +253,14 @@ def _new_twin(robot: "Robot", ground: str) -> "Twin":
     return uncalibrated_twin(robot, find_ground(ground))
 
 
-def _together(found: "list[OdometryConstants]") -> dict[str, object]:
+def _together(found: "list[OdometryConstants]") -> dict[str, Any]:
     """The documents of several inputs: what a later one found stands for what an earlier one did."""
     documents = [one.to_document() for one in found]
-    parameters = {name: p for document in documents for name, p in document["parameters"].items()}
+    parameters: dict[str, Any] = {}
+    for document in documents:
+        for name, p in document["parameters"].items():
+            if p.get("value") is not None or parameters.get(name, {}).get("value") is None:
+                parameters[name] = p
     return {
         "sources": [document["source"] for document in documents],
         "parameters": parameters,

@@ -88,6 +88,10 @@ def _tune(
     json: bool,
     force: bool,
 ) -> None:
+    from dataclasses import replace
+
+    from slipfit.export import export
+    from slipfit.library.files import check_target
     from slipfit.verify.record import WANTED
     from slipfit.verify.run import TARGETS, Course
     from slipfit.verify.tune import tune
@@ -97,13 +101,12 @@ def _tune(
     (name,) = names
     usual_share, usual_deg = WANTED[name]
     course = Course(twin, ground)
+    if out is not None:  # the search takes minutes: refuse before it
+        for path in export(twin, TARGETS[name], ground=course.ground_name).files(out):
+            check_target(path, force=force)
     found = tune(course, name, within_share=share or usual_share, within_deg=deg or usual_deg, progress=_progress)
     written = []
     if out is not None:
-        from dataclasses import replace
-
-        from slipfit.export import export
-
         settings = replace(found.export_settings(), world=TARGETS[name] != "mjcf")
         written = export(twin, TARGETS[name], ground=course.ground_name, settings=settings).save(out, force=force)
     lines = [found.summary(), *(f"wrote {path}" for path in written)]

@@ -1,7 +1,7 @@
 """From what a robot shall do to what its controller is told: mixing, setpoints, rounding."""
 
 from slipfit.control.mixing import Mode, mix, unmix
-from slipfit.control.rounding import Rounder, Rounding, RoundingEffect, effect_of_rounding
+from slipfit.control.rounding import Rounder, Rounding, RoundingEffect, effect_of_rounding, effect_on
 from slipfit.control.setpoints import Scale, SideScale
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Scale",
     "SideScale",
     "effect_of_rounding",
+    "effect_on",
     "mix",
     "unmix",
 ]

@@ -10,7 +10,7 @@ Reference  the effect is that of SPEC 2(b): circles of [Haas2009] become up to 6
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -30,6 +30,9 @@ TIE_DIGITS = 9
 
 #: Rotation over translation (or the other way round) below which a path counts as straight (or a spin) (m/s over m/s).
 FLAT = 0.01
+
+#: Less rotation beside translation (or the other way round) than this was not meant: a radius of 400 m at .8 m track.
+UNMEANT = 0.001
 
 
 class Rounding(StrEnum):
@@ -87,12 +90,17 @@ class Rounder:
             progress = _progress((v_mps, yaw_rate_radps), (v, rate), self.scale.effective_track_m)
         return Told(first, second, v, rate, progress)
 
+    def mean(self, v_mps: float, yaw_rate_radps: float) -> Told:
+        """What dither tells in the mean: the wanted channels, as far as they leave the dead band. Channels are the nearest."""
+        wanted = self.scale.channels(v_mps, yaw_rate_radps, self.mode)
+        return Told(half_even(wanted[0]), half_even(wanted[1]), *self.scale.velocity(*wanted, self.mode))
+
     def _dithered(self, channel: int, value: float) -> int:
         if value == 0.0:
             self._owed[channel] = 0.0  # at rest nothing twitches
             return 0
         due = value + self._owed[channel]
-        told = round(due)
+        told = min(max(round(due), math.floor(value)), math.ceil(value))  # a tie leads no further than the wanted value
         self._owed[channel] = due - told
         return told
 
@@ -158,11 +166,15 @@ class RoundingEffect:
     channels: tuple[int, int]  # told there
     speed_error: float  # of the speed ahead, as a share
     lost: float  # share of moving commands that whole setpoints or a dead band turn into standstill
+    lost_rotation: float = 0.0  # share of turning commands that go straight ahead instead
+    lost_translation: float = 0.0  # share of commands ahead that turn on the spot instead
+    yaw_rate_error: float = 0.0  # of spins, as a share
 
     def summary(self) -> str:
         """One line or two."""
         if self.rounding is Rounding.DITHER:
-            return "whole setpoints by dither: each is off by up to one, their mean over time is right"
+            said = "whole setpoints by dither: each is off by up to one, their mean over time is right"
+            return "; ".join([said, *self._losses()])
         rows = [f"whole setpoints by {self.rounding.value}:"]
         if self.radius_error > 0.0:
             wanted, driven = self.radius_m
@@ -171,9 +183,18 @@ class RoundingEffect:
                 f"channels {self.channels[0]} and {self.channels[1]}),"
             )
         rows.append(f"speed by up to {100.0 * self.speed_error:.1f} %")
-        if self.lost > 0.0:
-            rows.append(f"; {100.0 * self.lost:.0f} % of the moving commands turn no wheel")
-        return " ".join(rows).replace(" ;", ";")
+        if self.yaw_rate_error > 0.0:
+            rows[-1] += f", yaw rate on the spot by up to {100.0 * self.yaw_rate_error:.1f} %"
+        return "; ".join([" ".join(rows), *self._losses()])
+
+    def _losses(self) -> list[str]:
+        """What became exactly zero."""
+        losses = [
+            (self.lost, "of the moving commands turn no wheel"),
+            (self.lost_rotation, "of the turning commands lose their rotation and go straight"),
+            (self.lost_translation, "of the commands ahead lose their translation and turn on the spot"),
+        ]
+        return [f"{_percent(share)} {what}" for share, what in losses if share > 0.0]
 
     def to_document(self) -> dict[str, object]:
         """For --json."""
@@ -185,28 +206,75 @@ class RoundingEffect:
             "channels": list(self.channels),
             "speed_error": self.speed_error,
             "lost": self.lost,
+            "lost_rotation": self.lost_rotation,
+            "lost_translation": self.lost_translation,
+            "yaw_rate_error": self.yaw_rate_error,
         }
 
 
 def effect_of_rounding(
     scale: Scale, v_mps: np.ndarray, yaw_rate_radps: np.ndarray, mode: Mode = Mode.MIXED, rounding: Rounding = Rounding.HALF_EVEN
 ) -> RoundingEffect:
-    """What whole setpoints do to commands, each held; commands of less than one setpoint count as lost, not as wrong."""
-    rule = Rounding.HALF_EVEN if rounding is Rounding.DITHER else rounding
-    rounder = Rounder(scale, mode, rule)
-    worst, radii, channels, speed_error, lost, moving = 0.0, (math.nan, math.nan), (0, 0), 0.0, 0, 0
-    for v, rate in sorted({(float(a), float(b)) for a, b in zip(v_mps, yaw_rate_radps, strict=True)}):
+    """What whole setpoints do to commands, each held."""
+    rounder = Rounder(scale, mode, rounding)
+    wanted = [(float(v), float(rate)) for v, rate in zip(v_mps, yaw_rate_radps, strict=True)]
+    return effect_on(((velocity, rounder(*velocity)) for velocity in wanted), rounder)
+
+
+def effect_on(sent: Iterable[tuple[tuple[float, float], Told]], rounder: Rounder) -> RoundingEffect:
+    """What whole setpoints did to commands, each as wanted (speed, yaw rate) and as told.
+
+    What became exactly zero counts as lost, not as wrong. Of dither the mean is rated, which only a dead band changes.
+    """
+    track_m, radius = rounder.scale.effective_track_m, _Worst()
+    speed_error = yaw_rate_error = 0.0
+    ahead = turning = moving = lost = lost_ahead = lost_turning = 0
+    for (v, rate), each in sent:
+        _, turned = _rolled((v, rate), track_m)
         if v == rate == 0.0:
             continue
-        moving += 1
-        told = rounder(v, rate)
-        if told.v_mps == told.yaw_rate_radps == 0.0:
+        told = rounder.mean(v, rate) if rounder.rounding is Rounding.DITHER else each
+        is_ahead, is_turning = abs(v) > UNMEANT * abs(turned), abs(turned) > UNMEANT * abs(v)
+        stands = told.v_mps == told.yaw_rate_radps == 0.0
+        moving, ahead, turning = moving + 1, ahead + is_ahead, turning + is_turning
+        if stands:
             lost += 1
             continue
-        if told.v_mps and v:
+        lost_ahead += is_ahead and told.v_mps == 0.0
+        lost_turning += is_turning and told.yaw_rate_radps == 0.0
+        if is_ahead and told.v_mps:
             speed_error = max(speed_error, abs(told.v_mps / v - 1.0))
-        if told.v_mps and v and told.yaw_rate_radps and abs(rate) * scale.effective_track_m > 2.0 * FLAT * abs(v):
-            wanted, driven = v / rate, told.v_mps / told.yaw_rate_radps
-            if abs(driven / wanted - 1.0) > worst:
-                worst, radii, channels = abs(driven / wanted - 1.0), (wanted, driven), (told.first, told.second)
-    return RoundingEffect(rounding, worst, radii, channels, speed_error, lost / moving if moving else 0.0)
+            if told.yaw_rate_radps and abs(turned) > FLAT * abs(v):
+                radius.rate(v / rate, told)
+        elif not is_ahead and told.yaw_rate_radps:
+            yaw_rate_error = max(yaw_rate_error, abs(told.yaw_rate_radps / rate - 1.0))
+    return RoundingEffect(
+        rounder.rounding,
+        radius.error,
+        radius.radii_m,
+        radius.channels,
+        speed_error,
+        lost / max(moving, 1),
+        lost_turning / max(turning, 1),
+        lost_ahead / max(ahead, 1),
+        yaw_rate_error,
+    )
+
+
+@dataclass(slots=True)
+class _Worst:
+    """The radius that suffers most."""
+
+    error: float = 0.0
+    radii_m: tuple[float, float] = (math.nan, math.nan)
+    channels: tuple[int, int] = (0, 0)
+
+    def rate(self, wanted_m: float, told: Told) -> None:
+        driven_m = told.v_mps / told.yaw_rate_radps
+        if abs(driven_m / wanted_m - 1.0) > self.error:
+            self.error, self.radii_m = abs(driven_m / wanted_m - 1.0), (wanted_m, driven_m)
+            self.channels = told.first, told.second
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.0f} %" if share >= 0.01 else "less than 1 %"

@@ -10,6 +10,7 @@ Valid for  slow drives on one floor: E stands for slip. Setpoints within a dead 
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from slipfit.twin.powertrain import USUAL_LIMITS, FittedPowertrain
 
 #: Setpoints may leave their limits by as much as rounding makes of a plan that was cut to them.
 ROUNDING = 1e-9
+
+#: Tracks that differ by less agree: circles close to about 2 % of their way, [Haas2009] section 4.
+TRACKS_AGREE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Scale:
                 f"calibrate with its own setpoints"
             )
         track_m, source = effective_track(twin, ground)
-        left, right = (_side(twin.robot, power, name) for name in ("left", "right"))
+        left, right = _side(twin.robot, power, "left"), _side(twin.robot, power, "right")
         return cls(left, right, track_m, power.setpoint_limits, source)
 
     def rims_mps(self, v_mps: float, yaw_rate_radps: float) -> tuple[float, float]:
@@ -114,16 +118,14 @@ class Scale:
         return ""
 
 
-def _side(robot: Robot, power: FittedPowertrain, name: str) -> SideScale:
+def _side(robot: Robot, power: FittedPowertrain, name: Literal["left", "right"]) -> SideScale:
     side = power.left if name == "left" else power.right
     if side.setpoint_per_radps is None or side.setpoint_per_radps.value is None:
         raise ParameterError(
             f"the twin of {robot.name} has no powertrain.{name}.setpoint_per_radps; find it with slipfit odometry, from timed "
             f"counts of both sides"
         )
-    turn = power.counts_per_turn.value if power.counts_per_turn else None
-    rolled = side.value("metres_per_count", 0.0) * (turn or 0.0) / (2.0 * math.pi)
-    radius_m = rolled or robot.wheels.radius_m.value
+    radius_m = power.rolling_radius_m(name) or robot.wheels.radius_m.value
     return SideScale(
         setpoint_per_mps=side.setpoint_per_radps.value / radius_m,
         wheel_radius_m=radius_m,
@@ -150,12 +152,39 @@ def effective_track(twin: Twin, ground: str | None = None) -> tuple[float, str]:
     found = twin.powertrain.effective_track_m if twin.powertrain else None
     if found is not None and found.value is not None:
         return found.value, f"powertrain.effective_track_m ({found.source})"
-    robot = twin.robot
     name = twin.ground_name(ground) if ground is not None or len(twin.grounds) == 1 else None
-    fitted = twin.grounds[name] if name is not None else None
-    if fitted is not None and fitted.law == "wheel_slip":
-        along, across = (fitted.parameters.get(key) for key in ("c_long_per_n", "c_lat_per_n"))
-        if along and across and along.value and across.value:
-            rate = float(spin_yaw_rate(1.0, across.value / along.value, 0.5 * robot.track_m, _rms_ahead_m(robot)))
-            return robot.track_m / rate, f"c_lat / c_long of {name}"
-    return geometric_track_m(robot), "(T² + B²) / T from the wheels' places"
+    by_slip = slip_track_m(twin, name) if name is not None else None
+    if by_slip is not None:
+        return by_slip, f"c_lat / c_long of {name}"
+    return geometric_track_m(twin.robot), "(T² + B²) / T from the wheels' places"
+
+
+def slip_track_m(twin: Twin, ground: str) -> float | None:
+    """Effective track that a ground's slip constants mean, E = 2 (b^2 + l^2 c_long / c_lat) / b; none where it has none.
+
+    Symbols    b half the track · l root mean square of the axles' distances from their middle, half the wheelbase with two
+    Reference  [Trimble2022] eq. (3), omega of a spin with rim speeds -+ omega_t b, in E = 2 omega_t b / omega
+    """
+    fitted, robot = twin.grounds[ground], twin.robot
+    along, across = (fitted.parameters.get(key) for key in ("c_long_per_n", "c_lat_per_n"))
+    if fitted.law != "wheel_slip" or not (along and across and along.value and across.value):
+        return None
+    return robot.track_m / float(spin_yaw_rate(1.0, across.value / along.value, 0.5 * robot.track_m, _rms_ahead_m(robot)))
+
+
+def track_findings(twin: Twin, ground: str | None = None) -> tuple[str, ...]:
+    """A sentence for each ground whose slip constants mean another effective track than the one that setpoints are made with."""
+    found = twin.powertrain.effective_track_m if twin.powertrain else None
+    if found is None or not found.value:
+        return ()
+    said = []
+    for name in twin.grounds if ground is None else (twin.ground_name(ground),):
+        meant = slip_track_m(twin, name)
+        if meant is not None and abs(found.value / meant - 1.0) > TRACKS_AGREE:
+            how, off = f" ({found.note})" if found.note else "", 100.0 * (found.value / meant - 1.0)
+            said.append(
+                f"tracks disagree: powertrain.effective_track_m is {found.value:.3g} m{how}, but the slip constants of {name} "
+                f"mean {meant:.3g} m: told by the one, the simulated robot turns {off:+.0f} % off; "
+                f"calibrate slip and track from one log of turns on that floor"
+            )
+    return tuple(said)

@@ -3,7 +3,7 @@
 from slipfit.drive.controller import Controller, open_port
 from slipfit.drive.plan import DrivePlan
 from slipfit.drive.record import Drive, Ending
-from slipfit.drive.run import SIM, Settings, drive
+from slipfit.drive.run import SIM, Settings, drive, foreseen_effect, prepare
 from slipfit.drive.simulated import SimulatedController, SimulatedPort
 from slipfit.drive.simulated_motors import Motors, SideMotor
 
@@ -19,5 +19,7 @@ __all__ = [
     "SimulatedController",
     "SimulatedPort",
     "drive",
+    "foreseen_effect",
     "open_port",
+    "prepare",
 ]

@@ -1,11 +1,14 @@
 """What to drive: body velocities over time, from the CSV file of `slipfit plan` or from a scenario; linear in between."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from slipfit.control import Scale
+from slipfit.control import Rounder, Scale
+from slipfit.control.rounding import Told
+from slipfit.drive import roboteq
 from slipfit.errors import DriveError, LogError
 from slipfit.library import Parameter, Robot
 from slipfit.library.robot import SpeedLoop
@@ -56,8 +59,18 @@ class DrivePlan:
         """Speed and yaw rate at a time."""
         return float(np.interp(time_s, self.time_s, self.v_mps)), float(np.interp(time_s, self.time_s, self.yaw_rate_radps))
 
+    def sent(self, rounder: Rounder, rate_hz: float) -> Iterator[tuple[tuple[float, float], Told]]:
+        """What is wanted and told at each moment of a drive that is never late."""
+        time_s = 0.0
+        while time_s < self.duration_s:
+            wanted = self.at(time_s)
+            told = rounder(*wanted)
+            yield wanted, told
+            time_s += told.progress / rate_hz
+
     def check(self, robot: Robot, scale: Scale) -> None:
-        """Refuse what the robot cannot drive, with the first place where it could not."""
+        """Refuse what the robot cannot drive or the protocol cannot say, with the first place where it could not."""
+        scale = within_protocol(scale)
         limits = robot.limits
         fastest = limits.speed_mps.value if limits and limits.speed_mps else np.inf
         quickest = limits.yaw_rate_radps.value if limits and limits.yaw_rate_radps else np.inf
@@ -72,6 +85,12 @@ class DrivePlan:
                     f"{self.name}: at {t:g} s the plan asks for {v:.4g} m/s and {rate:.4g} rad/s; {problem}. Plan slower: "
                     f"straight ahead {min(fastest, scale.fastest_mps):.3g} m/s"
                 )
+
+
+def within_protocol(scale: Scale) -> Scale:
+    """With limits that the protocol can say: a twin's may be wider."""
+    lowest, highest = scale.limits
+    return replace(scale, limits=(max(lowest, -roboteq.LARGEST), min(highest, roboteq.LARGEST)))
 
 
 def _of_csv(path: Path) -> DrivePlan:

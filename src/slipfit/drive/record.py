@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from slipfit.control import Mode, RoundingEffect, Scale
-from slipfit.control.rounding import Told
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs import channels as names
 
@@ -35,7 +34,7 @@ _SENTENCES = {
     Ending.INTERRUPTED: "stopped by Ctrl-C",
     Ending.TERMINATED: "stopped by a signal to end (SIGTERM)",
     Ending.HUNG_UP: "stopped because the terminal was closed (SIGHUP)",
-    Ending.FAILED: "stopped because the controller was lost",
+    Ending.FAILED: "stopped by a failure",
 }
 
 
@@ -56,13 +55,19 @@ class Drive:
     effect: RoundingEffect
     problem: str = ""  # of an ending that failed
 
+    @property
+    def stop(self) -> str:
+        """What became of the motors, as a clause."""
+        if not self.log.channels:
+            return "nothing was sent, the port was not opened"
+        return "zero " + ("acknowledged" if self.is_stop_acknowledged else "not acknowledged: the watchdog stops the motors")
+
     def summary(self) -> str:
         """A few lines for people."""
-        heard = "acknowledged" if self.is_stop_acknowledged else "sent, but not acknowledged: the watchdog stops the motors"
         rows = [
             f"{self.plan} on {self.port}: {self.ending.sentence}, {self.driven_s:.2f} s of {self.planned_s:.2f} s",
             f"  link     {self.acknowledged} commands acknowledged, {self.repeated} repeated, {self.late} moments left out",
-            f"  stop     zero {heard}",
+            f"  stop     {self.stop}",
             f"  effect   {self.effect.summary()}",
         ]
         return "\n".join([*rows, *([f"  problem  {self.problem}"] if self.problem else [])])
@@ -91,16 +96,16 @@ class Recorder:
 
     scale: Scale
     mode: Mode
-    counts_per_turn: float | None
+    counts_per_turn: tuple[float, float] | None  # of left and right
     began_s: float = field(default_factory=time.monotonic)
     began_ns: int = field(default_factory=time.time_ns)
+    wanted: tuple[float, float] = (0.0, 0.0)  # speed and yaw rate that the next channel values stand for
     _sent: list[tuple[float, ...]] = field(default_factory=list)
     _read: list[tuple[float, ...]] = field(default_factory=list)
 
-    def sent(self, at_s: float, wanted: tuple[float, float], told: Told) -> None:
-        """Channel values that were acknowledged."""
-        wheels = self.scale.wheels_radps(told.first, told.second, self.mode)
-        self._sent.append((at_s, *wanted, told.first, told.second, *wheels))
+    def sent(self, at_s: float, channels: tuple[int, int]) -> None:
+        """Channel values that went out, acknowledged or not."""
+        self._sent.append((at_s, *self.wanted, *channels, *self.scale.wheels_radps(*channels, self.mode)))
 
     def read(self, at_s: float, counters: tuple[int, int]) -> None:
         """Counters of left and right."""
@@ -124,6 +129,6 @@ class Recorder:
             stamps, counts = self.stamps_ns(read[:, 0]), read[:, 1:3]
             made.append(Channel("counters", stamps, counts, names.rotation_columns(("ticks",), 0)))
             if self.counts_per_turn:
-                angles = counts * (2.0 * np.pi / self.counts_per_turn)
+                angles = counts * (2.0 * np.pi / np.array(self.counts_per_turn))
                 made.append(Channel(names.ENCODERS, stamps, angles, names.rotation_columns(("angle",), 0)))
         return DriveLog({c.name: c for c in made}, about=about, notes=notes)

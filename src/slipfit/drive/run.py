@@ -1,26 +1,24 @@
 """Drive a plan on a motor controller: a command at a time at a steady rate, zero on every way out, and a log of all of it."""
 
 import contextlib
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 
-from slipfit.control import Mode, Rounder, Rounding, Scale, effect_of_rounding
+from slipfit.control import Mode, Rounder, Rounding, RoundingEffect, Scale, effect_on
+from slipfit.control.rounding import Told
 from slipfit.drive import roboteq
-from slipfit.drive.controller import Controller, open_port
-from slipfit.drive.plan import DrivePlan
+from slipfit.drive.controller import Controller, check_framing, open_port
+from slipfit.drive.plan import DrivePlan, within_protocol
 from slipfit.drive.record import Drive, Ending, Recorder
 from slipfit.drive.simulated import BITS_PER_CHARACTER, SimulatedController, SimulatedPort
 from slipfit.drive.simulated_motors import STEP_S, Motors, poses_of
 from slipfit.errors import DriveError
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs import channels as names
+from slipfit.signals import Asked, noted
 from slipfit.twin import Twin
 
 #: The port that is none: a simulated controller behind a pseudo-terminal.
@@ -29,13 +27,16 @@ SIM = "sim"
 #: Baud rates of a Roboteq AX, and of the simulated one.
 USUAL_BAUD, SIM_BAUD = 9600, 115200
 
+#: The fastest line that operating systems have a name for (baud).
+FASTEST_BAUD = 4_000_000
+
 #: Share of the line that commands and counters may fill; the rest is for repetitions.
 MOST_OF_THE_LINE = 0.8
 
 #: After the stop the counters are read for this long, so that the log holds the robot coming to rest (s).
 ROLL_OUT_S = 0.3
 
-_SIGNALS = {"SIGINT": Ending.INTERRUPTED, "SIGTERM": Ending.TERMINATED, "SIGHUP": Ending.HUNG_UP}
+_ENDINGS = {"SIGINT": Ending.INTERRUPTED, "SIGTERM": Ending.TERMINATED, "SIGHUP": Ending.HUNG_UP}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,9 @@ class Settings:
                 f"the rate is {self.rate_hz:g} Hz; expected {slowest:g} to 1000 Hz: below, the watchdog "
                 f"stops the motors in between"
             )
+        if self.baud is not None and not 0 < self.baud <= FASTEST_BAUD:
+            raise DriveError(f"the line is to have {self.baud} baud; expected 1 to {FASTEST_BAUD}, a Roboteq AX has {USUAL_BAUD}")
+        check_framing(self.framing)
 
     def baud_of(self, port: str) -> int:
         return self.baud or (SIM_BAUD if port == SIM else USUAL_BAUD)
@@ -74,7 +78,9 @@ class Settings:
         return max(1, int(np.ceil(self.rate_hz * one_reading / (carried - told))))
 
 
-def drive(plan: DrivePlan | Path | str, twin: Twin, port: str, settings: Settings | None = None) -> Drive:
+def drive(
+    plan: DrivePlan | Path | str, twin: Twin, port: str, settings: Settings | None = None, asked: Asked | None = None
+) -> Drive:
     """Drive a plan. What is wrong before the first command raises; after it the record tells, with the log so far.
 
     Parameters
@@ -82,24 +88,54 @@ def drive(plan: DrivePlan | Path | str, twin: Twin, port: str, settings: Setting
     plan : a record, or the path of a CSV file or scenario
     twin : its powertrain gives setpoints; on `sim` it is also the robot that is driven
     port : a serial port, or `sim`
+    asked : signals that the caller notes; else they are noted here, until the record is complete
     """
+    if asked is None:
+        with noted() as asked:
+            return drive(plan, twin, port, settings, asked)
     settings = settings or Settings()
-    scale = Scale.of(twin, settings.ground)
-    if not isinstance(plan, DrivePlan):
-        plan = DrivePlan.load(plan, twin.robot, scale.effective_track_m)
-    plan.check(twin.robot, scale)
-    if settings.stop_file is not None and settings.stop_file.exists():
-        raise DriveError(f"{settings.stop_file}: the stop file is already there; remove it before you drive")
+    plan, scale = prepare(plan, twin, port, settings)
     baud = settings.baud_of(port)
     every = settings.counters_every(baud)
     if port != SIM:
-        return _drive(plan, twin, scale, port, port, baud, every, settings)
+        return _drive(plan, twin, scale, port, port, baud, every, settings, asked)
     ground = twin.ground(settings.ground)
     far = SimulatedController(Motors.of(twin, scale), mode=settings.mode, limits=scale.limits, watchdog_s=roboteq.WATCHDOG_S)
     with SimulatedPort(far, baud=baud) as simulated:
-        done = _drive(plan, twin, scale, simulated.path, SIM, baud, every, settings)
+        done = _drive(plan, twin, scale, simulated.path, SIM, baud, every, settings, asked)
         switched_on_ns = time.time_ns() - round(simulated.now_s * 1e9)
+    if not done.log.channels:
+        return done
     return _with_truth(done, poses_of(far.motors, twin, scale, ground), switched_on_ns)
+
+
+def prepare(plan: DrivePlan | Path | str, twin: Twin, port: str, settings: Settings) -> tuple[DrivePlan, Scale]:
+    """The plan and its setpoints, after every check that needs no port."""
+    if settings.ground is not None or port == SIM:
+        twin.ground(settings.ground)
+    scale = within_protocol(Scale.of(twin, settings.ground))
+    if not isinstance(plan, DrivePlan):
+        plan = DrivePlan.load(plan, twin.robot, scale.effective_track_m)
+    plan.check(twin.robot, scale)
+    settings.counters_every(settings.baud_of(port))
+    if settings.stop_file is not None and _is_there(settings.stop_file):
+        raise DriveError(f"{settings.stop_file}: the stop file is already there; remove it before you drive")
+    return plan, scale
+
+
+def foreseen_effect(plan: DrivePlan, scale: Scale, settings: Settings) -> RoundingEffect:
+    """What whole setpoints will do to a plan, at the moments at which they are sent."""
+    rounder = Rounder(scale, settings.mode, settings.rounding)
+    return effect_on(plan.sent(rounder, settings.rate_hz), rounder)
+
+
+def _is_there(stop_file: Path) -> bool:
+    """Whether the stop file has appeared; one that cannot be looked for stops nothing, and is refused."""
+    try:
+        return stop_file.exists()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise DriveError(f"the stop file {stop_file} cannot be looked for ({why}); give another that can") from None
 
 
 def _with_truth(done: Drive, poses: np.ndarray, switched_on_ns: int) -> Drive:
@@ -110,24 +146,30 @@ def _with_truth(done: Drive, poses: np.ndarray, switched_on_ns: int) -> Drive:
     return replace(done, log=done.log.having(truth))
 
 
-def _drive(plan: DrivePlan, twin: Twin, scale: Scale, path: str, port: str, baud: int, every: int, settings: Settings) -> Drive:
+def _drive(
+    plan: DrivePlan, twin: Twin, scale: Scale, path: str, port: str, baud: int, every: int, settings: Settings, asked: Asked
+) -> Drive:
     power = twin.powertrain
-    turn = power.counts_per_turn.value if power and power.counts_per_turn else None
-    recorder = Recorder(scale, settings.mode, turn)
+    recorder = Recorder(scale, settings.mode, power.turn_counts_both if power else None)
+    rounder = Rounder(scale, settings.mode, settings.rounding)
+    if asked.first:  # before the port is opened: nothing shall move
+        log, ending = DriveLog({}, about=f"drive of {plan.name} on {port}"), _ENDINGS[asked.first]
+        none = effect_on((), rounder)
+        return Drive(plan.name, port, ending, log, plan.duration_s, 0.0, 0, 0, 0, is_stop_acknowledged=False, effect=none)
     problem, stop_heard, late, driven_s = "", False, 0, 0.0
-    with _signals() as asked, Controller(open_port(path, baud=baud, framing=settings.framing)) as controller:
-        run = _Run(plan, controller, recorder, Rounder(scale, settings.mode, settings.rounding), settings, every, asked)
+    with Controller(open_port(path, baud=baud, framing=settings.framing), note=recorder.sent) as controller:
+        run = _Run(plan, controller, recorder, rounder, settings, every, asked)
         try:
             ending = run.to_the_end()
         except DriveError as error:
             ending, problem = Ending.FAILED, str(error)
         finally:
+            recorder.wanted = 0.0, 0.0
             stop_heard = controller.stop()
         late, driven_s = run.late, run.driven_s
         if stop_heard:
             _roll_out(controller, recorder, settings.rate_hz / every)
-    effect = effect_of_rounding(scale, plan.v_mps, plan.yaw_rate_radps, settings.mode, settings.rounding)
-    log = _log(recorder, plan, port, ending, settings)
+    log = _log(recorder, plan, port, ending, settings, "" if stop_heard else "the last setpoints were not acknowledged")
     return Drive(
         plan=plan.name,
         port=port,
@@ -139,17 +181,17 @@ def _drive(plan: DrivePlan, twin: Twin, scale: Scale, path: str, port: str, baud
         repeated=controller.repeated,
         late=late,
         is_stop_acknowledged=stop_heard,
-        effect=effect,
+        effect=effect_on(run.sent, rounder),
         problem=problem,
     )
 
 
-def _log(recorder: Recorder, plan: DrivePlan, port: str, ending: Ending, settings: Settings) -> DriveLog:
+def _log(recorder: Recorder, plan: DrivePlan, port: str, ending: Ending, settings: Settings, doubt: str) -> DriveLog:
     notes = (
         f"commands are the wheel speeds that whole setpoints mean, by {settings.rounding.value} in {settings.mode.value} mode",
         f"ended: {ending.sentence}",
     )
-    return recorder.log(f"drive of {plan.name} on {port}", notes)
+    return recorder.log(f"drive of {plan.name} on {port}", (*notes, doubt) if doubt else notes)
 
 
 @dataclass(slots=True)
@@ -162,9 +204,10 @@ class _Run:
     rounder: Rounder
     settings: Settings
     every: int
-    asked: "_Asked"
+    asked: Asked
     late: int = 0
     driven_s: float = 0.0
+    sent: list[tuple[tuple[float, float], Told]] = field(default_factory=list)
 
     def to_the_end(self) -> Ending:
         period_s, tick, planned_s = 1.0 / self.settings.rate_hz, 0, 0.0
@@ -174,16 +217,16 @@ class _Run:
             now_s = time.monotonic()
             planned_s += (now_s - before_s) * progress
             before_s, self.driven_s = now_s, now_s - begin_s
+            self.controller.check_watchdog()
             if planned_s >= self.plan.duration_s:
                 return Ending.FINISHED
             if (ending := self._stopped()) is not None:
                 return ending
-            wanted = self.plan.at(planned_s)
+            self.recorder.wanted = wanted = self.plan.at(planned_s)
             told = self.rounder(*wanted)
-            self.controller.command(1, told.first)
-            self.controller.command(2, told.second)
+            self.controller.tell(told.first, told.second)
+            self.sent.append((wanted, told))
             progress = told.progress
-            self.recorder.sent(now_s, wanted, told)
             if tick % self.every == 0:
                 _read(self.controller, self.recorder)
             tick += 1
@@ -195,10 +238,10 @@ class _Run:
                 time.sleep(left_s)
 
     def _stopped(self) -> Ending | None:
-        if self.asked.ending is not None:
-            return self.asked.ending
+        if self.asked.first:
+            return _ENDINGS[self.asked.first]
         file = self.settings.stop_file
-        return Ending.STOP_FILE if file is not None and file.exists() else None
+        return Ending.STOP_FILE if file is not None and _is_there(file) else None
 
 
 def _read(controller: Controller, recorder: Recorder) -> None:
@@ -215,29 +258,3 @@ def _roll_out(controller: Controller, recorder: Recorder, rate_hz: float) -> Non
         while time.monotonic() < end_s:
             _read(controller, recorder)
             time.sleep(min(1.0 / rate_hz, ROLL_OUT_S))
-
-
-@dataclass(slots=True)
-class _Asked:
-    """What signals asked for."""
-
-    ending: Ending | None = None
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[_Asked]:
-    """Ctrl-C, SIGTERM and SIGHUP ask the loop to end, instead of tearing it apart in the middle of a command."""
-    asked = _Asked()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        asked.ending = _SIGNALS[signal.Signals(number).name]
-
-    before = {number: signal.signal(number, ask) for name in _SIGNALS if (number := getattr(signal, name, None)) is not None}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

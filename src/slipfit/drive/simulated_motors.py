@@ -90,9 +90,9 @@ class Motors:
         """With a twin's lag, delay, dead band and counts."""
         power = twin.powertrain
         assert power is not None
-        counts = power.counts_per_turn.value if power.counts_per_turn and power.counts_per_turn.value else USUAL_COUNTS_PER_TURN
+        turns = power.turn_counts("left"), power.turn_counts("right")
         sides = []
-        for side, known in ((power.left, scale.left), (power.right, scale.right)):
+        for side, known, turn in zip((power.left, power.right), (scale.left, scale.right), turns, strict=True):
             sides.append(
                 SideMotor(
                     radps_per_setpoint=1.0 / (known.setpoint_per_mps * known.wheel_radius_m),
@@ -101,7 +101,7 @@ class Motors:
                     lag_s=side.value("lag_s", 0.0),
                     second_lag_s=side.value("second_lag_s", 0.0),
                     delay_s=side.value("delay_s", 0.0),
-                    counts_per_turn=counts,
+                    counts_per_turn=turn or USUAL_COUNTS_PER_TURN,
                 )
             )
         return cls(*sides)

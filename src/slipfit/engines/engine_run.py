@@ -123,7 +123,7 @@ class EngineRun:
 
     @property
     def wheels_centre_m(self) -> np.ndarray:
-        """The point of the base link that poses are told of: amid the wheels, at the height of the link's origin."""
+        """Amid the wheels, at the height of the link's origin: what poses are told of unless another point is named."""
         return np.array([*self.wheels_at_m[:, :2].mean(axis=0), 0.0])
 
     @property
@@ -140,9 +140,12 @@ class EngineRun:
         lifted = bool((self.airborne_s > BOUNCE_S).any())
         return tuple(f for f, found in ((Finding.TIPPED, tipped), (Finding.LIFTED, lifted)) if found)
 
-    def trajectory(self, ground: str = "") -> Trajectory:
-        """The motion in the plane, as our simulator records it: of the wheels' centre; specific force at the centre of mass."""
-        place, velocity = self.point(self.wheels_centre_m)
+    def trajectory(self, ground: str = "", at_m: np.ndarray | None = None) -> Trajectory:
+        """The motion in the plane, as our simulator records it; specific force at the centre of mass.
+
+        `at_m` is the point of the base link whose motion it is: the wheels' centre where none is given.
+        """
+        place, velocity = self.point(self.wheels_centre_m if at_m is None else at_m)
         heading = self.heading_rad
         ahead, left = np.cos(heading), np.sin(heading)
         felt = self.specific_force(self.centre_of_mass_m)

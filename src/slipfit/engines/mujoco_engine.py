@@ -18,6 +18,7 @@ from slipfit.engines.sdf_xml import read_xml
 from slipfit.engines.settings import Settings, WheelCommands
 from slipfit.engines.stepping import check_wheels, drive
 from slipfit.errors import SimulationError
+from slipfit.library.files import module_name
 
 INSTALL = 'pip install "slipfit[engines]", or pip install mujoco'
 
@@ -84,8 +85,8 @@ class MuJoCo:
 
 
 def updater_beside(path: Path) -> Path:
-    """Where the updater of a model lies: p3at.xml has p3at_updater.py."""
-    return path.with_name(f"{path.stem}_updater.py")
+    """Where the updater of a model lies: p3at.xml has p3at_updater.py, my-robot.xml my_robot_updater.py."""
+    return path.with_name(f"{module_name(path.stem)}_updater.py")
 
 
 def _with_world_rates(rows: np.ndarray) -> np.ndarray:

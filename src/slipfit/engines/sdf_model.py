@@ -18,6 +18,9 @@ from slipfit.errors import SimulationError
 DEFAULT_MU, DEFAULT_KP, DEFAULT_KD = 1.0, 1e12, 1.0
 DEFAULT_GRAVITY_MPS2 = (0.0, 0.0, -9.8)
 
+#: Friction model of Gazebo Classic where a file says nothing.
+PYRAMID = "pyramid_model"
+
 #: Shapes that engines of ours make contacts for.
 SPHERE, CYLINDER, BOX, PLANE = "sphere", "cylinder", "box", "plane"
 
@@ -130,6 +133,8 @@ class SdfModel:
     gravity_mps2: tuple[float, float, float]
     step_s: float | None  # None: the file does not say
     iterations: int | None
+    is_in_world: bool  # else gravity and ground are not the file's
+    friction_model: str  # of Gazebo Classic's solver
     element: ET.Element  # the <model> as it stands in the file
     version: str
     notes: tuple[str, ...]
@@ -183,11 +188,16 @@ def sdf_from_element(root: ET.Element, where: str) -> SdfModel:
         names = ", ".join(str(model.get("name")) for model in moving) or "none"
         raise SimulationError(f"{where}: models that can move: {names}; expected exactly one")
     physics = world.find("physics") if world is not None else None
-    if physics is not None and physics.findtext("ode/solver/friction_model", "pyramid_model").strip() != "pyramid_model":
+    if _friction_model(physics) != PYRAMID:
         notes.append(
             "friction_model is not pyramid_model: that exists in Gazebo Classic's fork of ODE only, engines here use the pyramid"
         )
     return _model(moving[0], where, notes, root.get("version", "1.6"), world, physics, ground)
+
+
+def _friction_model(physics: ET.Element | None) -> str:
+    found = physics.findtext("ode/solver/friction_model", "") if physics is not None else ""
+    return found.strip() or PYRAMID
 
 
 def _models_of(world: ET.Element, where: str, notes: list[str]) -> tuple[list[ET.Element], list[ET.Element]]:
@@ -400,6 +410,8 @@ def _model(
         gravity_mps2=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
         step_s=step_s or None,
         iterations=int(iterations) or None,
+        is_in_world=world is not None,
+        friction_model=_friction_model(physics),
         element=model,
         version=version,
         notes=(),

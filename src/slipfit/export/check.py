@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from slipfit.errors import ExportError
-from slipfit.export.dialects import CLASSIC, DIALECTS
-from slipfit.export.patch import is_wheel_slip
+from slipfit.export.dialects import DIALECTS
+from slipfit.export.frames import sdf_axle
+from slipfit.export.patch import CLASSIC_FILES, is_wheel_slip
+from slipfit.export.wheels_of_model import ModelWheel
 from slipfit.export.xml_spans import Document, Node, parse_document, read_document
 from slipfit.library.files import nearest
 
 _ENTRIES = ("slip_compliance_lateral", "slip_compliance_longitudinal", "wheel_normal_force", "wheel_radius")
+
+#: Sine of an angle that rounded poses do not make.
+_BESIDE_AXLE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,7 @@ def _check(document: Document) -> Check:
     if document.root.tag != "sdf":
         raise ExportError(f"{document.where}: found <{document.root.tag}>; expected <sdf>, this check is for SDF files")
     plugins = [node for node in document.root.walk() if is_wheel_slip(node)]
-    findings = [finding for plugin in plugins for finding in _plugin(plugin)]
+    findings = [finding for plugin in plugins for finding in _plugin(document, plugin)]
     if not plugins:
         findings.append(
             Finding(document.root.line, "there is no WheelSlip plugin", "patch the file with --into, or export it anew")
@@ -73,13 +80,15 @@ def _check(document: Document) -> Check:
     return Check(document.where, len(plugins), tuple(findings))
 
 
-def _plugin(plugin: Node) -> Iterator[Finding]:
+def _plugin(document: Document, plugin: Node) -> Iterator[Finding]:
     names = (plugin.attributes.get("filename", ""), plugin.attributes.get("name", ""))
     is_classic = names[0].startswith("lib")
     known = {d.wheel_slip[0]: d.wheel_slip for d in DIALECTS.values()}
-    if names[0] not in known:
+    if names[0] in CLASSIC_FILES:
+        pass  # under any name
+    elif names[0] not in known:
         yield Finding(plugin.line, f"the plugin's file is '{names[0]}'", nearest(names[0], known))
-    elif names[0] != CLASSIC.wheel_slip[0] and names != known[names[0]]:
+    elif names != known[names[0]]:
         yield Finding(plugin.line, f"the plugin's name is '{names[1]}'", f"expected '{known[names[0]][1]}'")
     if plugin.parent is None or plugin.parent.tag != "model":
         yield Finding(plugin.line, "the plugin is not inside a <model>", "move it there")
@@ -88,7 +97,7 @@ def _plugin(plugin: Node) -> Iterator[Finding]:
     if not wheels:
         yield Finding(plugin.line, "the plugin has no <wheel>", "give one for each wheel link")
     for other in plugin.children:
-        if other.tag != "wheel":
+        if other.tag != "wheel" and not (other.tag == "ros" and names[0] == CLASSIC_FILES[1]):
             yield Finding(other.line, f"unknown element <{other.tag}> in the plugin", "expected <wheel link_name=...> only")
     seen: set[str] = set()
     for wheel in wheels:
@@ -97,7 +106,7 @@ def _plugin(plugin: Node) -> Iterator[Finding]:
             yield Finding(wheel.line, f"the link '{link}' stands in the plugin twice", "keep one of them")
         seen.add(link)
         yield from _entries(wheel, is_classic)
-        yield from _link(wheel, link, plugin.parent)
+        yield from _link(document, wheel, link, plugin.parent)
 
 
 def _entries(wheel: Node, is_classic: bool) -> Iterator[Finding]:
@@ -118,7 +127,7 @@ def _entries(wheel: Node, is_classic: bool) -> Iterator[Finding]:
             yield Finding(wheel.line, f"{tag} stands there {count} times", "keep one of them")
 
 
-def _link(wheel: Node, name: str, model: Node) -> Iterator[Finding]:
+def _link(document: Document, wheel: Node, name: str, model: Node) -> Iterator[Finding]:
     """The link that the plugin names: one collision, one joint, fdir1."""
     links = {link.attributes.get("name", ""): link for link in model.named("link")}
     if not name:
@@ -140,10 +149,31 @@ def _link(wheel: Node, name: str, model: Node) -> Iterator[Finding]:
         if fdir1 is None:
             remedy = "give the axle in the collision's frame; without it the slip directions stay fixed in the world"
             yield Finding(collision.line, f"the collision of '{name}' has no fdir1", remedy)
-        elif not any(_number(part) for part in fdir1.text.split()):
-            yield Finding(
-                fdir1.line, f"fdir1 of '{name}' is '{fdir1.text.strip()}'", "give the axle in the collision's frame, as 0 0 1"
-            )
+        elif len(joints) == 1:
+            yield from _fdir1(document, model, ModelWheel(link, joints[0], name), collision, fdir1)
+
+
+def _fdir1(document: Document, model: Node, wheel: ModelWheel, collision: Node, fdir1: Node) -> Iterator[Finding]:
+    """Three numbers that lie along the axle; which way is all the same."""
+    found = [_number(part) for part in fdir1.text.split()]
+    length = math.hypot(*found)
+    if len(found) != 3 or not math.isfinite(length) or length < 1e-9:
+        remedy = "give the axle in the collision's frame, as 0 0 1"
+        yield Finding(fdir1.line, f"fdir1 of '{wheel.name}' is '{fdir1.text.strip()}'", remedy)
+        return
+    if any(key.endswith("expressed_in") for key in fdir1.attributes):
+        return  # in the frame of something else, of which SDF has many
+    try:
+        text = sdf_axle(document, model, wheel, collision, document.root.attributes.get("version", "1.5"))
+    except ExportError as error:
+        yield Finding(fdir1.line, f"fdir1 of '{wheel.name}' cannot be compared with the axle ({error})", "look at it yourself")
+        return
+    axle = [float(part) for part in text.split()]
+    across = math.hypot(*np.cross(axle, found)) / length
+    if across > _BESIDE_AXLE:
+        degrees = math.degrees(math.asin(min(1.0, across)))
+        what = f"fdir1 of '{wheel.name}' is '{fdir1.text.strip()}', {degrees:.3g} degrees beside the axle"
+        yield Finding(fdir1.line, what, f"give the axle in the collision's frame, {text}")
 
 
 def _number(text: str) -> float:

@@ -1,6 +1,7 @@
 """Where axles point: rotations of links, joints, frames and collisions in an SDF model, and of collisions in URDF."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -36,14 +37,17 @@ def sdf_axle(document: Document, model: Node, wheel: ModelWheel, collision: Node
     return _fdir1((link * _pose_rotation(document, collision)).inv().apply(turn.apply(direction)))
 
 
-def urdf_axle(document: Document, wheel: ModelWheel, collision: Node) -> str:
-    """The same for URDF: the joint's axis is given in the link's frame."""
+def urdf_axle(document: Document, wheel: ModelWheel, collision: Node, fixed: Sequence[Node] = ()) -> str:
+    """The same for URDF: the joint's axis is given in the link's frame. `fixed` are the joints from the wheel's link down to the
+    one that has the collision."""
     axis = wheel.joint.first("axis")
     text = axis.attributes.get("xyz", "1 0 0") if axis else "1 0 0"
     direction = _direction(document, axis or wheel.joint, text)
-    place = collision.first("origin")
-    rpy = floats(document, place, place.attributes.get("rpy", "0 0 0"), 3) if place else [0.0, 0.0, 0.0]
-    return _fdir1(Rotation.from_euler("xyz", rpy).inv().apply(direction))
+    turn = Rotation.identity()
+    for node in (*fixed, collision):
+        if place := node.first("origin"):
+            turn = turn * Rotation.from_euler("xyz", floats(document, place, place.attributes.get("rpy", "0 0 0"), 3))
+    return _fdir1(turn.inv().apply(direction))
 
 
 def _direction(document: Document, node: Node, text: str) -> list[float]:

@@ -185,6 +185,7 @@ def _constants(contact: Surface, settings: Settings) -> str:
         "slipfit_c_lat_per_n": contact.c_lat_per_n or 0.0,
         "slipfit_at_speed_mps": settings.at_speed_mps,
         "slipfit_least_impedance": IMPEDANCE,
+        "slipfit_step_s": settings.step_s,
     }
     return element("custom", [element("numeric", name=key, data=value) for key, value in told.items()])
 

@@ -7,8 +7,12 @@
     data = mujoco.MjData(model)
     slip = SlipUpdater(model)
     while data.time < 10.0:
-        data.ctrl[:] = 4.5                       # wheel speeds in rad/s, order front-left, front-right, rear-left, rear-right
+        data.ctrl[:] = 4.5                       # wheel speeds in rad/s, in the order of the file's <actuator>
         slip.step(data)                          # instead of mujoco.mj_step(model, data)
+
+The order of the wheels is that of the file: front before rear, left before right. The updater writes to the model and remembers
+the servos: give every MjData its own model and updater. After mujoco.mj_resetData it starts afresh by itself, because the time
+goes back; call reset() where you set a state without that.
 
 What it does. A friction row with regularisation R and damping b slides with s = (R / b) F: MuJoCo's contacts are compliant.
 wheel_slip wants s = c |w| F with the rim speed w of each wheel, and so before every step
@@ -23,10 +27,12 @@ of its contact, R = (1 - d) / d · (inverse weight) / impratio, up to d = 0.9999
 `creep_per_newton` tells (m/s/N): some hundredths of a millimetre per second on a slope.
 
 Servos sag: at a torque tau a wheel turns tau / kv slower than told. `step` adds to the speeds that it hands on what has been
-missing so far, SAGGING of it each step, unless a servo is at its limit; `data.ctrl` stays as you set it.
+missing so far, SAGGING of it each step, unless a servo is at its limit; `data.ctrl` stays as you set it. Servos are <velocity>
+actuators of the wheels' joints; all others, as motors of your own, are left alone.
 
 Constants (c_lat) stand in the model as <custom><numeric name="slipfit_c_lat_per_n" .../>; contact pairs of the wheels
-are named slip_<wheel>, their joints <wheel>_wheel_joint.
+are named slip_<wheel>, their joints <wheel>_wheel_joint. The floor is a plane, on which a wheel has two contacts at most, and
+the step is the file's or a smaller one: servos and contacts are made for it and shake in larger ones.
 """
 
 from typing import Any
@@ -49,16 +55,23 @@ class SlipUpdater:
         self.pairs = [k for k, name in enumerate(names) if name.startswith("slip_")]
         if not self.pairs:
             raise ValueError("the model has no contact pairs named slip_<wheel>; expected a file that slipfit exported")
+        _check_floor(model, self.pairs)
+        _check_step(model)
         joints = [model.joint(f"{names[k].removeprefix('slip_')}_wheel_joint") for k in self.pairs]
         self._speeds = [int(joint.dofadr[0]) for joint in joints]
         self._wheel_of = {int(model.pair_geom2[k]): n for n, k in enumerate(self.pairs)}
         self._radii = np.array([model.geom_size[model.pair_geom2[k], 0] for k in self.pairs])
         self._weight = np.array([_inverse_weight(model, k) for k in self.pairs])
         self._least_impedance = _numeric(model, "slipfit_least_impedance")
-        servo_of = {int(model.actuator_trnid[a, 0]): a for a in range(model.nu)}
+        servo_of = {int(model.actuator_trnid[a, 0]): a for a in range(model.nu) if _is_speed_servo(model, a)}
         self._servos = [servo_of[int(joint.id)] for joint in joints if int(joint.id) in servo_of]
         self._driven = [int(joint.dofadr[0]) for joint in joints if int(joint.id) in servo_of]
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what servos have missed so far: a new run begins."""
         self._missing = np.zeros(len(self._servos))
+        self._time_s = -np.inf
 
     @property
     def creep_per_newton(self) -> float:
@@ -88,6 +101,9 @@ class SlipUpdater:
 
     def step(self, data: Any) -> None:
         """One step of the model, with the damping set before."""
+        if data.time < self._time_s:  # mj_resetData, or a state of the past
+            self.reset()
+        self._time_s = data.time
         self.update(data)
         told = data.ctrl.copy()
         data.ctrl[self._servos] += self._lifted(data)
@@ -107,6 +123,39 @@ def _numeric(model: Any, name: str) -> float:
         return float(model.numeric(name).data[0])
     except KeyError:
         raise ValueError(f"the model has no <numeric name='{name}'>; expected a file that slipfit exported") from None
+
+
+def _check_floor(model: Any, pairs: list[int]) -> None:
+    for k in pairs:
+        floor = int(model.pair_geom1[k])
+        if model.geom_type[floor] != mujoco.mjtGeom.mjGEOM_PLANE:
+            raise ValueError(
+                f"the floor '{model.geom(floor).name}' of the pair '{model.pair(k).name}' is no plane; expected one, on other "
+                "shapes wheels have other contacts than the slip is made for"
+            )
+
+
+def _check_step(model: Any) -> None:
+    made_for = _numeric(model, "slipfit_step_s")
+    if model.opt.timestep > made_for * (1.0 + 1e-9):
+        raise ValueError(
+            f"the timestep is {model.opt.timestep:g} s; expected {made_for:g} s, for which servos and contacts are made, or "
+            "less: export anew with another step"
+        )
+
+
+def _is_speed_servo(model: Any, actuator: int) -> bool:
+    """Whether an actuator is <velocity> on a joint: force = kv (ctrl - speed), without gears and filters."""
+    gain, bias = model.actuator_gainprm[actuator], model.actuator_biasprm[actuator]
+    return bool(
+        model.actuator_trntype[actuator] == mujoco.mjtTrn.mjTRN_JOINT
+        and model.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_NONE
+        and model.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
+        and model.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_AFFINE
+        and model.actuator_gear[actuator, 0] == 1.0
+        and bias[0] == bias[1] == 0.0
+        and gain[0] == -bias[2] > 0.0
+    )
 
 
 def _inverse_weight(model: Any, pair: int) -> float:

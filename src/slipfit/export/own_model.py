@@ -68,7 +68,8 @@ class SdfModel:
         edits: list[Edit] = []
         for name, wheel in self.wheels.items():
             axle = sdf_axle(self.document, self.place, wheel, self.collisions[name], version)
-            friction: Wanted = ("friction", [("ode", list(friction_values(contact, axle).items()))])
+            values = friction_values(contact, axle) | _slip_taken_out(self.collisions[name], contact)
+            friction: Wanted = ("friction", [("ode", list(values.items()))])
             stiffness: Wanted = ("contact", [("ode", list(contact_values().items()))])
             edits += demand(self.document, self.collisions[name], [("surface", [friction, stiffness])])
         return edits, []
@@ -84,6 +85,14 @@ class SdfModel:
         radii = [shape.value(kind, "radius") for shape in shapes for kind in ("cylinder", "sphere")]
         masses = [link.value("inertial", "mass") for link in self.place.named("link")]
         return Measures(sum(_numbers(masses)), _numbers(radii), _numbers([shape.value("cylinder", "length") for shape in shapes]))
+
+
+def _slip_taken_out(collision: Node, contact: Surface) -> dict[str, str]:
+    """The engine's own slip that the model has and a law without slip does not: set to zero."""
+    ode = collision.first("surface", "friction", "ode")
+    if ode is None or contact.law not in ("coulomb", "coulomb_pyramid"):
+        return {}
+    return {tag: "0" for tag in ("slip1", "slip2") if any(_numbers([node.text]) != [0.0] for node in ode.named(tag))}
 
 
 def _model_with(document: Document, given: Mapping[str, str] | None) -> Node:
@@ -110,23 +119,35 @@ class UrdfModel:
     place: Node
     wheels: dict[str, ModelWheel]
     collisions: dict[str, Node]
+    fixed: dict[str, tuple[Node, ...]]  # joints between a wheel's link and the one that has its collision
 
     @classmethod
     def of(cls, document: Document, names: Sequence[str], given: Mapping[str, str] | None) -> "UrdfModel":
         robot = document.root
         children = {id(joint): _link_of(joint, "child") for joint in robot.named("joint")}
         wheels = named_wheels(document, robot, turning(document, robot, children), names, given)
-        return cls(document, robot, wheels, {n: only_collision(document, w, _lumped(robot, w.link)) for n, w in wheels.items()})
+        lumped = {name: _lumped(document, robot, wheel.link) for name, wheel in wheels.items()}
+        collisions = {n: only_collision(document, w, [node for node, _ in lumped[n]]) for n, w in wheels.items()}
+        return cls(document, robot, wheels, collisions, {name: found[0][1] for name, found in lumped.items()})
 
     def surface_edits(self, contact: Surface) -> tuple[list[Edit], list[str]]:
+        """Tags refer to the link that has the collision in this file: Gazebo carries them along when it lumps links."""
+        if contact.k_lat_mps_per_n is not None:
+            raise self.document.refusal(
+                self.place,
+                "the law viscous_slip needs slip1 and slip2 of SDF, for which URDF has no tags; make SDF of it "
+                "('gz sdf -p robot.urdf > robot.sdf') and patch that",
+            )
         edits: list[Edit] = []
         blocks: list[str] = []
         for name, wheel in self.wheels.items():
-            values = friction_values(contact, urdf_axle(self.document, wheel, self.collisions[name])) | contact_values()
+            axle = urdf_axle(self.document, wheel, self.collisions[name], self.fixed[name])
+            values = friction_values(contact, axle) | contact_values()
             values = {"mu1": values.pop("mu"), **values}
-            there = [g for g in self.place.named("gazebo") if g.attributes.get("reference") == wheel.name]
+            owner = _link_of(self.fixed[name][-1], "child") if self.fixed[name] else wheel.name
+            there = [g for g in self.place.named("gazebo") if g.attributes.get("reference") == owner]
             if not there:
-                blocks.append(element("gazebo", [element(k, v) for k, v in values.items()], reference=wheel.name))
+                blocks.append(element("gazebo", [element(k, v) for k, v in values.items()], reference=owner))
                 continue
             absent = {tag for tag in values if not any(g.named(tag) for g in there)}
             for k, tags in enumerate(there):
@@ -151,17 +172,39 @@ class UrdfModel:
         )
 
 
-def _lumped(robot: Node, link: Node) -> list[Node]:
-    """Collisions of a link and of what is fixed to it: Gazebo makes one link of them."""
+def _lumped(document: Document, robot: Node, link: Node) -> list[tuple[Node, tuple[Node, ...]]]:
+    """Collisions of a link and of what is fixed to it, each with the fixed joints in between: Gazebo makes one link of them."""
     links = {entry.attributes.get("name", ""): entry for entry in robot.named("link")}
-    fixed = [(_link_of(j, "parent"), _link_of(j, "child")) for j in robot.named("joint") if j.attributes.get("type") == "fixed"]
-    names, waiting = list[str](), [link.attributes.get("name", "")]
+    fixed = [joint for joint in robot.named("joint") if joint.attributes.get("type") == "fixed"]
+    found: list[tuple[Node, tuple[Node, ...]]] = []
+    seen, waiting = set[str](), [(link.attributes.get("name", ""), tuple[Node, ...]())]
     while waiting:
-        name = waiting.pop()
-        if name not in names:
-            names.append(name)
-            waiting += [child for parent, child in fixed if parent == name]
-    return [collision for name in names if name in links for collision in links[name].named("collision")]
+        name, above = waiting.pop()
+        if name in seen or name not in links:
+            continue
+        seen.add(name)
+        collisions = links[name].named("collision")
+        if collisions:
+            _check_lumped(document, robot, above)
+        found += [(collision, above) for collision in collisions]
+        waiting += [(_link_of(joint, "child"), (*above, joint)) for joint in fixed if _link_of(joint, "parent") == name]
+    return found
+
+
+def _check_lumped(document: Document, robot: Node, joints: Sequence[Node]) -> None:
+    """A joint that stays leaves the wheel's link without a collision, and WheelSlip does nothing on such a link."""
+    names = [joint.attributes.get("name", "") for joint in joints]
+    for tags in robot.named("gazebo"):
+        for tag in ("preserveFixedJoint", "disableFixedJointLumping"):
+            stays = any(
+                (node.text.strip() or node.attributes.get("value", "")).lower() in ("1", "true") for node in tags.named(tag)
+            )
+            if stays and tags.attributes.get("reference", "") in names:
+                raise document.refusal(
+                    tags,
+                    f"<{tag}> keeps a collision of a wheel on a link of its own, where WheelSlip does not act; take it out, or "
+                    "give the wheel's link the collision",
+                )
 
 
 def _link_of(joint: Node, end: str) -> str:

@@ -1,21 +1,24 @@
 """A twin's slip put into somebody's own SDF or URDF: the wheels' friction and the WheelSlip plugin; all else stays."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import hypot
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from slipfit.errors import ExportError
 from slipfit.export.bodies import Wheel, wheel_names, wheels_at_rest
 from slipfit.export.dialects import Dialect
-from slipfit.export.ledger import Entry, Ledger, heading, ledger
+from slipfit.export.ledger import Entry, Ledger, gravity_entry, heading, ledger
 from slipfit.export.origin import origin
 from slipfit.export.own_model import Measures, OwnModel, SdfModel, UrdfModel
 from slipfit.export.sdf import plugin, plugin_wheel, slip_entries
 from slipfit.export.surface import Surface, surface
 from slipfit.export.wheels_of_model import no_xacro
-from slipfit.export.xml_spans import Document, Edit, Node, added, apply, parse_document, read_document, replaced
-from slipfit.export.xml_text import comment
+from slipfit.export.xml_spans import Document, Edit, Node, added, apply, demand, parse_document, read_document, replaced
+from slipfit.export.xml_text import comment, indented
 from slipfit.library.files import write_through
 from slipfit.twin import Twin
 
@@ -24,6 +27,11 @@ _ALIKE = 0.02
 
 #: Cylinders beyond this have edges that act: (half of it / half track)^2 is a ten-thousandth of a small robot's spin.
 _WIDE_M = 0.005
+
+#: WheelSlip of Gazebo Classic, and its sibling of gazebo_ros_pkgs, which takes parameters of ROS too.
+CLASSIC_FILES = ("libWheelSlipPlugin.so", "libgazebo_ros_wheel_slip.so")
+
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,10 @@ class Patch:
     def save(self, path: Path | str, *, force: bool = False) -> None:
         """Write it; where a file is replaced, its permissions stay."""
         path = Path(path)
-        path = path.resolve() if path.is_symlink() else path
+        try:
+            path = path.resolve(strict=False) if path.is_symlink() else path
+        except (OSError, RuntimeError):  # by Python's version
+            raise ExportError(f"{path}: is a link that leads to itself; give the name of a file") from None
 
         def write(temporary: Path) -> None:
             temporary.write_bytes(self.data)
@@ -87,8 +98,9 @@ def _patched(twin: Twin, document: Document, dialect: Dialect, ground: str | Non
     model: OwnModel = sort.of(document, wheel_names(twin.robot), wheels)
     at_rest = wheels_at_rest(twin.robot, contact.gravity_mps2)
     book = ledger(*slip_entries(twin.robot, contact, at_rest, dialect)) + contact.ledger + _remarks(twin, model.measures())
-    if not contact.slips_with_speed:
-        book += _leftover(model, contact)
+    book += ledger() if contact.slips_with_speed else _leftover(model, contact)
+    lost = _lost(document, model, dialect) if contact.slips_with_speed else ledger()  # once: not of the file as it is then
+    book += ledger(gravity_entry(contact.gravity_mps2, _world_gravity_mps2(document)))
     edits, blocks = model.surface_edits(contact)
     if contact.slips_with_speed:
         told = comment(heading(origin(twin, name, dialect.about), book))
@@ -100,7 +112,7 @@ def _patched(twin: Twin, document: Document, dialect: Dialect, ground: str | Non
             added(document, model.place, "\n".join(blocks), f"{len(blocks)} block(s) added at the end of <{model.place.tag}>")
         )
     changes = tuple(edit.said for edit in sorted(edits, key=lambda e: e.start))
-    return Patch(dialect.target, twin.robot.name, name, apply(document, edits), book, changes)
+    return Patch(dialect.target, twin.robot.name, name, apply(document, edits), lost + book, changes)
 
 
 # --- the plugin ------------------------------------------------------------------------------------------------------
@@ -117,9 +129,11 @@ class _Block:
     radius_m: float
 
     def text(self, links: Sequence[str], kept: Sequence[str]) -> str:
+        return plugin(self.dialect.wheel_slip, [self.told, *self.wheel_texts(links), *kept])
+
+    def wheel_texts(self, links: Sequence[str]) -> list[str]:
         pairs = zip(links, self.wheels, strict=True)
-        own = [plugin_wheel(link, wheel, self.contact, self.radius_m) for link, wheel in pairs]
-        return plugin(self.dialect.wheel_slip, [self.told, *own, *kept])
+        return [plugin_wheel(link, wheel, self.contact, self.radius_m) for link, wheel in pairs]
 
 
 def is_wheel_slip(node: Node) -> bool:
@@ -139,10 +153,70 @@ def _plugin_edits(document: Document, model: OwnModel, block: _Block) -> tuple[l
         )
     if not there:
         return [], [model.plugin_block(block.text(links, []))]
+    if _acts_in(there[0], block.dialect):
+        return _edited_plugin(document, there[0], block, links), []
     others = [w for w in there[0].named("wheel") if w.attributes.get("link_name") not in links]
     kept = [_flush(document.data[w.start : w.end].decode(document.encoding).replace("\r\n", "\n")) for w in others]
     edit = replaced(document, there[0], block.text(links, kept), "WheelSlip plugin replaced")
     return ([edit] if edit else []), []
+
+
+def _acts_in(node: Node, dialect: Dialect) -> bool:
+    """Whether this generation of Gazebo loads the plugin: in Classic by its file (that of gazebo_ros too), under any name."""
+    names = (node.attributes.get("filename", ""), node.attributes.get("name", ""))
+    return names[0].rsplit("/", 1)[-1] in CLASSIC_FILES if dialect.is_classic else names == dialect.wheel_slip
+
+
+def _edited_plugin(document: Document, node: Node, block: _Block, links: Sequence[str]) -> list[Edit]:
+    """Numbers of the wheels and our comment; all else that the plugin holds stays."""
+    texts = dict(zip(links, block.wheel_texts(links), strict=True))
+    content = document.data[node.inner_start : node.inner_end]
+    if not content.strip():
+        return [added(document, node, "\n".join([block.told, *texts.values()]), "wheels added to the WheelSlip plugin")]
+    edits = _comment_edits(document, node, block.told)
+    missing = []
+    for link, text in texts.items():
+        there = [wheel for wheel in node.named("wheel") if wheel.attributes.get("link_name") == link]
+        values = [(child.tag, child.text) for child in parse_document(text.encode(), "wheel").root.children]
+        edits += [edit for wheel in there for edit in demand(document, wheel, values)]
+        if not there:
+            missing.append(text)
+    if missing:
+        edits.append(added(document, node, "\n".join(missing), f"{len(missing)} wheel(s) added to the WheelSlip plugin"))
+    return edits
+
+
+def _comment_edits(document: Document, node: Node, told: str) -> list[Edit]:
+    """Our comment, first in the plugin: put there, or brought up to date."""
+    first = node.children[0].start if node.children else node.inner_end
+    inner = document.indent_of(node.children[0]) if node.children else ""
+    inner = inner or document.indent_of(node) + "  "
+    text = document.encoded(indented(told, inner).lstrip(" \t"))
+    there = next((c for c in _COMMENT.finditer(document.data, node.inner_start, first) if b", by slipfit " in c.group()), None)
+    if there is None:
+        start = document.encoded(f"\n{inner}") + text
+        return [Edit(node.inner_start, node.inner_start, start, f"line {node.line}: comment added to the WheelSlip plugin")]
+    if there.group() == text:
+        return []
+    return [Edit(there.start(), there.end(), text, f"line {node.line}: comment of the WheelSlip plugin brought up to date")]
+
+
+def _lost(document: Document, model: OwnModel, dialect: Dialect) -> Ledger:
+    """What a plugin of another generation said beside wheels: none of it means anything to this one's."""
+    there = [node for place in model.plugin_places() for node in place.children if is_wheel_slip(node)]
+    if len(there) != 1 or _acts_in(there[0], dialect):
+        return ledger()
+    node = there[0]
+    said = [f"<{child.tag}>" for child in node.children if child.tag != "wheel"]
+    comments = len(_COMMENT.findall(document.data, node.inner_start, node.inner_end))
+    said += [f"{comments} comment(s)"] if comments else []
+    found = f"{node.attributes.get('filename', '')} ({node.attributes.get('name', '')})"
+    why = f"{found} is not the one of {dialect.target} and was replaced" + (f"; gone with it: {', '.join(said)}" if said else "")
+    return ledger(Entry("your WheelSlip plugin", _ascii(why), "compare with the file as it was"))
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "replace").decode("ascii")
 
 
 def _leftover(model: OwnModel, contact: Surface) -> Ledger:
@@ -160,6 +234,16 @@ def _flush(text: str) -> str:
 
 
 # --- where model and twin differ --------------------------------------------------------------------------------------
+
+
+def _world_gravity_mps2(document: Document) -> float | None:
+    """Of the file's first world, where it has one that says so; zero there is no gravity to compare with."""
+    world = next((node for node in document.root.walk() if node.tag == "world" and node.first("gravity")), None)
+    text = world.value("gravity") if world else None
+    try:
+        return hypot(*map(float, (text or "").split())) or None
+    except ValueError:
+        return None
 
 
 def _remarks(twin: Twin, model: Measures) -> Ledger:

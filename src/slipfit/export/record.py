@@ -8,7 +8,7 @@ from typing import Any, Literal
 from slipfit.errors import ExportError
 from slipfit.export.ledger import Ledger
 from slipfit.export.surface import KD_NSPM, KP_NPM
-from slipfit.library.files import check_target, write_text
+from slipfit.library.files import check_target, module_name, write_text
 from slipfit.library.parameter import out_of_range
 
 
@@ -40,6 +40,11 @@ class Settings:
                 raise ExportError(problem)
 
 
+def _beside(stem: str, ending: str) -> str:
+    """The name of a file beside another; of Python files one that `import` takes: my-robot.xml has my_robot_updater.py."""
+    return (module_name(stem) if ending.endswith(".py") else stem) + ending
+
+
 @dataclass(frozen=True, slots=True)
 class Export:
     """A twin as text for a target. `beside` are further files, by the ending that their names get."""
@@ -60,7 +65,7 @@ class Export:
     def files(self, path: Path | str) -> dict[Path, str]:
         """All texts, by where they go when the first is written to `path`."""
         path = Path(path)
-        return {path: self.text} | {path.with_name(path.stem + ending): text for ending, text in self.beside.items()}
+        return {path: self.text} | {path.with_name(_beside(path.stem, ending)): text for ending, text in self.beside.items()}
 
     def save(self, path: Path | str | None = None, *, force: bool = False) -> list[Path]:
         """Write the file, and what belongs beside it; by its usual name in this folder where none is given."""

@@ -19,7 +19,7 @@ from slipfit.errors import ExportError, ParameterError
 from slipfit.export.ledger import Entry, Ledger, heading, ledger
 from slipfit.export.origin import origin
 from slipfit.export.record import Export, Settings
-from slipfit.twin import FittedParameter, Twin
+from slipfit.twin import FittedParameter, Side, Twin
 
 TARGET = "roboteq"
 ABOUT = "constants for a driver of Roboteq AX controllers"
@@ -76,9 +76,8 @@ def _channels(twin: Twin, scale: Scale) -> Iterator[str]:
     left, right = (_gain(twin, scale, side) for side in ("left", "right"))
     track = _track(twin, scale)
     mean, half = 0.5 * (right.value + left.value), 0.5 * (right.value - left.value)
-    spread = _hypot(left.value * (left.relative_std or 0.0), right.value * (right.relative_std or 0.0)) * 0.5
     has_spread = left.relative_std is not None and right.relative_std is not None
-    gain = _Number(mean, spread / mean if has_spread else None)
+    gain = _Number(mean, _mean_spread(twin, left.value, right.value) / mean if has_spread else None)
     turn = _Number(
         0.5 * track.value * mean,
         _hypot(gain.relative_std, track.relative_std) if has_spread and track.relative_std is not None else None,
@@ -89,6 +88,15 @@ def _channels(twin: Twin, scale: Scale) -> Iterator[str]:
     yield "  channel_2:"
     yield f"    per_mps: {half:.8g}"
     yield f"    {turn.row('per_radps', 'setpoint for 1 rad/s to the left')}"
+
+
+def _mean_spread(twin: Twin, left: float, right: float) -> float:
+    """Standard deviation of the mean gain: speeds were timed side by side, tape or diameter are one error of both radii."""
+    assert twin.powertrain
+    sides = ((twin.powertrain.left, left), (twin.powertrain.right, right))
+    own = [gain * (_relative(side.setpoint_per_radps) or 0.0) for side, gain in sides if side.setpoint_per_radps]
+    shared = [gain * (_of_radius(twin, side) or 0.0) for side, gain in sides]
+    return 0.5 * _hypot(_hypot(*own), sum(shared))
 
 
 def _side(twin: Twin, scale: Scale, side: str) -> Iterator[str]:
@@ -109,11 +117,15 @@ def _gain(twin: Twin, scale: Scale, side: str) -> _Number:
     """Setpoint per m/s: per rad/s of the wheel over its radius, whose spread is that of metres per count."""
     assert twin.powertrain
     constants = getattr(twin.powertrain, side)
-    told, rolled = _relative(constants.setpoint_per_radps), constants.metres_per_count
-    radius = twin.robot.wheels.radius_m
-    of_radius = _relative(rolled) if rolled is not None else (radius.std or 0.0) / radius.value
+    told = _relative(constants.setpoint_per_radps)
     known = scale.left if side == "left" else scale.right
-    return _Number(known.setpoint_per_mps, None if told is None else _hypot(told, of_radius))
+    return _Number(known.setpoint_per_mps, None if told is None else _hypot(told, _of_radius(twin, constants)))
+
+
+def _of_radius(twin: Twin, side: Side) -> float | None:
+    """Relative standard deviation of a side's radius."""
+    radius = twin.robot.wheels.radius_m
+    return _relative(side.metres_per_count) if side.metres_per_count is not None else (radius.std or 0.0) / radius.value
 
 
 def _track(twin: Twin, scale: Scale) -> _Number:

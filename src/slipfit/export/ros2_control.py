@@ -4,9 +4,16 @@ The controller knows no slip; a wider track in its place makes a skid-steer robo
 
     wheel_separation_multiplier = omega_t / omega = 1 + (l^2 c_long / c_lat) / b^2        (`contact.wheel_slip.spin_yaw_rate`)
 
-Symbols    b, l half track, and root mean square distance of the axles from their middle
+Wheels that would carry more than Coulomb's mu N slide, and the moments of what is left balance:
+
+    sum_i b F_long = sum_i |x_i| F_lat,i,    F_long = (1 - q) / c_long,    F_lat,i = q |x_i| / (b c_lat),    q = omega / omega_t,
+
+each force limited as the law does, by a pyramid or a cone.
+
+Symbols    b, l half track, and root mean square distance of the axles from their middle · x_i a wheel's place ahead of it
 Reference  [Trimble2022] eq. (3)
-Valid for  slow spins and arcs below Coulomb's limit; a centre of mass beside the wheels' centre acts with the square of the speed
+Valid for  slow spins and arcs; a centre of mass beside the wheels' centre acts with the square of the speed, and where wheels
+           slide it shifts the centre of rotation, which is left out
 """
 
 import json
@@ -14,13 +21,13 @@ import json
 import numpy as np
 
 from slipfit.calibrate.spin_test import SpinGeometry
-from slipfit.contact.wheel_slip import spin_yaw_rate
+from slipfit.contact.wheel_slip import spin_forces, spin_yaw_rate
 from slipfit.errors import ExportError
-from slipfit.export.bodies import wheel_names
+from slipfit.export.bodies import wheel_names, wheels_at_rest
 from slipfit.export.ledger import Entry, Ledger, heading, ledger
 from slipfit.export.origin import origin
 from slipfit.export.record import Export, Settings
-from slipfit.export.surface import wheel_slip_surface
+from slipfit.export.surface import Surface, wheel_slip_surface
 from slipfit.library.files import nearest
 from slipfit.library.parameter import Parameter
 from slipfit.twin import FittedParameter, Twin
@@ -29,8 +36,11 @@ from slipfit.twin.fitted_ground import factors
 TARGET = "ros2-control"
 ABOUT = "parameters of ROS 2's diff_drive_controller"
 
+Numbers = float | np.ndarray
+
 _DRAWS = 4000
 _SEED = 1
+_HALVINGS = 60  # to the last bit
 _NORMAL_90 = 1.645  # standard deviations on either side that hold 90 %
 
 
@@ -43,10 +53,15 @@ def export_ros2_control(twin: Twin, ground: str | None = None, settings: Setting
     assert contact.c_lat_per_n
     robot, joints = twin.robot, _joints(twin, settings)
     multiplier = separation_multiplier(twin, contact.c_lat_per_n / contact.c_long_per_n)
-    held = _interval(twin, name)
-    book = _entries(twin, held) + Ledger(
-        tuple(e for e in contact.ledger.entries if not e.what.startswith("mu "))
-    )  # not in the file
+    sliding = _sliding(twin, contact, multiplier)
+    if sliding is None:
+        held = _interval(twin, name)
+    else:
+        multiplier = float(sliding_multiplier(twin, contact, contact.c_long_per_n, contact.c_lat_per_n, contact.mu_long))
+        held = _sliding_interval(twin, name, contact)
+    # mu is not in the file, and has a say only where wheels slide; how a pyramid differs from a cone is engines' affair.
+    kept = [e for e in contact.ledger.entries if e.what != "friction cone" and (sliding or not e.what.startswith("mu "))]
+    book = ledger(sliding) + _entries(twin, held) + Ledger(tuple(kept))
     told = "the twin has no spread" if held is None else f"90 %: {held[0]:.4f} to {held[1]:.4f}"
     names = list(joints.values())
     rows = [
@@ -77,6 +92,56 @@ def separation_multiplier(twin: Twin, c_lat_over_c_long: float | np.ndarray) -> 
     g = SpinGeometry.of(twin.robot)
     rate = spin_yaw_rate(1.0, c_lat_over_c_long, g.half_track_m, g.half_wheelbase_m)
     return 1.0 / rate  # type: ignore[no-any-return]
+
+
+def sliding_multiplier(twin: Twin, contact: Surface, c_long: Numbers, c_lat: Numbers, mu: Numbers) -> Numbers:
+    """The same for wheels that slide, by halving: the moment that turns the robot falls with its yaw rate."""
+    g, at = SpinGeometry.of(twin.robot), np.array(twin.robot.wheels.at_m.value)
+    arms = np.abs(at[:, 0] - at[:, 0].mean())
+    most = np.multiply.outer(mu, [wheel.load_n for wheel in wheels_at_rest(twin.robot, contact.gravity_mps2)])
+    along, across = np.asarray(c_long)[..., None], np.asarray(c_lat)[..., None]
+    low, high = np.zeros(np.shape(c_long)), np.ones(np.shape(c_long))
+    for _ in range(_HALVINGS):
+        q = 0.5 * (low + high)
+        f_long, f_lat = (1.0 - q[..., None]) / along, q[..., None] * arms / (g.half_track_m * across)
+        if contact.law == "wheel_slip_cone":
+            share = np.minimum(1.0, most / np.maximum(np.hypot(f_long, f_lat), 1e-30))
+            f_long, f_lat = share * f_long, share * f_lat
+        else:
+            f_long, f_lat = np.minimum(f_long, most), np.minimum(f_lat, most)
+        turns = (g.half_track_m * f_long - arms * f_lat).sum(axis=-1) > 0.0
+        low, high = np.where(turns, q, low), np.where(turns, high, q)
+    return 2.0 / (low + high)
+
+
+def _sliding(twin: Twin, contact: Surface, multiplier: float) -> Entry | None:
+    """Whether a spin asks more of a wheel than Coulomb's limit holds. The farthest axle and the least load come first."""
+    assert contact.c_long_per_n
+    assert contact.c_lat_per_n
+    g, at = SpinGeometry.of(twin.robot), np.array(twin.robot.wheels.at_m.value)
+    farthest = float(np.abs(at[:, 0] - at[:, 0].mean()).max())
+    f_long, f_lat = spin_forces(1.0, 1.0 / multiplier, contact.c_long_per_n, contact.c_lat_per_n, g.half_track_m, farthest)
+    asked = np.hypot(f_long, f_lat) if contact.law == "wheel_slip_cone" else max(f_long, f_lat)
+    holds = contact.mu_long * min(wheel.load_n for wheel in wheels_at_rest(twin.robot, contact.gravity_mps2))
+    if asked <= holds:
+        return None
+    return Entry(
+        "Coulomb's limit",
+        f"a spin would ask {asked:.3g} N of a wheel, mu N = {holds:.3g} N: wheels slide, and the multiplier is that of a spin on "
+        f"the spot in which they do (of slip alone: {multiplier:.4f})",
+        "check mu with 'slipfit friction'",
+    )
+
+
+def _sliding_interval(twin: Twin, ground: str, contact: Surface) -> tuple[float, float] | None:
+    """90 % of the multiplier of sliding wheels, from draws of all constants."""
+    drawn, values = twin.draws(_DRAWS, _SEED, ground), twin.ground(ground).values()
+    keys = ("c_long_per_n", "c_lat_per_n", "mu")
+    if not set(keys) & set(drawn):
+        return None
+    c_long, c_lat, mu = (np.maximum(drawn.get(key, np.full(_DRAWS, values.get(key, contact.mu_long))), 1e-12) for key in keys)
+    low, high = np.quantile(sliding_multiplier(twin, contact, c_long, c_lat, mu), (0.05, 0.95))
+    return float(low), float(high)
 
 
 def _interval(twin: Twin, ground: str) -> tuple[float, float] | None:
@@ -118,7 +183,7 @@ def _joints(twin: Twin, settings: Settings) -> dict[str, str]:
 def _entries(twin: Twin, held: tuple[float, float] | None) -> Ledger:
     power = twin.powertrain
     gains = power is not None and any(side.setpoint_per_radps is not None for side in (power.left, power.right))
-    x, y, _ = twin.robot.centre_of_mass_m.value
+    g = SpinGeometry.of(twin.robot)
     return ledger(
         Entry(
             "slip",
@@ -126,8 +191,12 @@ def _entries(twin: Twin, held: tuple[float, float] | None) -> Ledger:
             "calibrate and export anew for another floor or load",
         ),
         Entry("interval", "the twin gives no spread of its constants", "calibrate from a log") if held is None else None,
-        Entry("centre of mass", f"{x:g}, {y:g} m beside the wheels' centre: in fast spins the robot drifts, which is left out")
-        if x or y
+        Entry(
+            "centre of mass",
+            f"{_mm(g.offset_x_m)}, {_mm(g.offset_y_m)} m beside the wheels' centre: in fast spins the robot drifts, which is "
+            "left out",
+        )
+        if _mm(g.offset_x_m) or _mm(g.offset_y_m)
         else None,
         Entry(
             "gains of the motors",
@@ -137,6 +206,11 @@ def _entries(twin: Twin, held: tuple[float, float] | None) -> Ledger:
         if gains
         else None,
     )
+
+
+def _mm(length_m: float) -> float:
+    """Without what rounding leaves."""
+    return round(length_m, 6) + 0.0
 
 
 def _quoted(name: str) -> str:

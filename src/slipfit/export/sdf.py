@@ -9,7 +9,7 @@ import math
 from slipfit.calibrate.spin_test import SpinGeometry
 from slipfit.export.bodies import Bodies, Wheel, bodies
 from slipfit.export.dialects import Dialect
-from slipfit.export.ledger import Entry, heading, ledger
+from slipfit.export.ledger import Entry, gravity_entry, heading, ledger
 from slipfit.export.origin import origin
 from slipfit.export.record import Export, Settings
 from slipfit.export.surface import Surface, exact_compliances, fork_saturation_mu, surface
@@ -31,7 +31,11 @@ def export_sdf(twin: Twin, dialect: Dialect, ground: str | None = None, settings
     contact = surface(twin, name, dialect.target)
     parts = bodies(twin.robot, contact.gravity_mps2)
     book = ledger(*slip_entries(twin.robot, contact, parts.wheels, dialect)) + contact.ledger + parts.ledger
-    book += ledger(*_model_entries(parts, dialect, settings))
+    book += ledger(
+        _name_entry(twin.robot),
+        None if settings.world else gravity_entry(contact.gravity_mps2),
+        *_model_entries(parts, dialect, settings),
+    )
     model = _model(twin.robot, parts, contact, dialect, settings)
     inside = _world(model, contact, dialect, settings) if settings.world else model
     text = element("sdf", [comment(heading(origin(twin, name, dialect.about), book)), inside], version=dialect.sdf_version)
@@ -136,7 +140,18 @@ def _model(robot: Robot, parts: Bodies, contact: Surface, dialect: Dialect, sett
         slips = [plugin_wheel(_link(wheel), wheel, contact, parts.radius_m) for wheel in parts.wheels]
         content.append(plugin(dialect.wheel_slip, slips))
     content.append(_drive(robot, parts, dialect))
-    return element("model", content, name=robot.name)
+    return element("model", content, name=_model_name(robot))
+
+
+def _model_name(robot: Robot) -> str:
+    """SDF keeps 'world' and names in double underscores for itself."""
+    name = robot.name
+    return f"robot_{name}" if name == "world" or (name.startswith("__") and name.endswith("__")) else name
+
+
+def _name_entry(robot: Robot) -> Entry | None:
+    name = _model_name(robot)
+    return None if name == robot.name else Entry("name", f"the model is called {name}: SDF keeps '{robot.name}' for itself")
 
 
 def plugin(names: tuple[str, str], content: list[str]) -> str:

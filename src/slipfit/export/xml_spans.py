@@ -88,6 +88,8 @@ class Document:
 def read_document(path: Path) -> Document:
     """Parse a file of the user's."""
     try:
+        if not path.is_file() and path.exists():
+            raise ExportError(f"{path}: is not a file (a folder, pipe or device); expected a robot's SDF or URDF file")
         if path.stat().st_size > _LARGEST_BYTES:
             raise ExportError(f"{path}: is larger than {_LARGEST_BYTES // 1_000_000} MB; expected a robot's SDF or URDF file")
         data = path.read_bytes()
@@ -123,6 +125,7 @@ class _Builder:
         self.data, self.where, self.encoding = data, where, "utf-8"
         self.root: Node | None = None
         self.open: list[Node] = []
+        self.texts: list[list[str]] = []  # of the open elements, in pieces
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.XmlDeclHandler = self._declared
@@ -151,9 +154,11 @@ class _Builder:
         else:
             self.root = node
         self.open.append(node)
+        self.texts.append([])
 
     def _end(self, tag: str) -> None:
         node = self.open.pop()
+        node.text = "".join(self.texts.pop())
         if node.is_empty_tag:
             node.inner_end = node.end = node.inner_start
         else:
@@ -162,7 +167,7 @@ class _Builder:
 
     def _characters(self, text: str) -> None:
         if self.open:
-            self.open[-1].text += text
+            self.texts[-1].append(text)
 
 
 def _tag_end(data: bytes, start: int) -> int:

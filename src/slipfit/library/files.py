@@ -163,6 +163,12 @@ def make_folder(folder: Path) -> None:
         raise ParameterError(f"{folder}: cannot be a folder ({error.strerror}); choose another place") from None
 
 
+def module_name(stem: str) -> str:
+    """The nearest name that Python can import: my-robot becomes my_robot."""
+    name = "".join(letter if f"a{letter}".isidentifier() else "_" for letter in stem)
+    return name if name.isidentifier() else f"_{name}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The known names that a misspelt one may have meant, as a clause; all of them where none is near."""
     known = sorted(known)

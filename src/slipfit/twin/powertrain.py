@@ -8,6 +8,7 @@ A setpoint below the dead band turns nothing; above it the loop follows in full.
 orders in a row (lag_s, second_lag_s). Each side has its own constants: a difference is a difference of radius or gain.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -18,6 +19,9 @@ from slipfit.twin.fitted import FittedParameter, Number
 
 #: Smallest and largest setpoint of a Roboteq controller, [Haas2009] section 2.3.
 USUAL_LIMITS = (-126.0, 127.0)
+
+#: What a Roboteq's two hexadecimal digits and a letter for the direction hold, either way.
+LARGEST_SETPOINT = 127.0
 
 #: Constants that divide something; the others may be zero.
 _ABOVE_ZERO = ("metres_per_count", "setpoint_per_radps", "saturation_radps", "counts_per_turn", "effective_track_m")
@@ -36,9 +40,23 @@ def _check_signs(record: FileModel) -> None:
                 raise ValueError(f"{name} is {entry.value:g}; expected not below zero")
 
 
+def _tells(entry: object) -> bool:
+    return isinstance(entry, FittedParameter) and entry.value is not None
+
+
+def _newer_entries(older: FileModel, newer: FileModel) -> dict[str, object]:
+    """What of a newer record stands in an older one's place: never an entry without a value for one that has it."""
+    return {
+        name: entry
+        for name, entry in newer
+        if isinstance(entry, FittedParameter) and (_tells(entry) or not _tells(getattr(older, name)))
+    }
+
+
 class Side(FileModel):
     """Constants of one side's motor, wheel and encoder; what was not found is left out."""
 
+    counts_per_turn: FittedParameter | None = None
     metres_per_count: FittedParameter | None = None
     setpoint_per_radps: FittedParameter | None = None
     dead_band_setpoint: FittedParameter | None = None
@@ -59,14 +77,18 @@ class Side(FileModel):
 
     def merged(self, newer: "Side") -> "Side":
         """This side with what a newer calibration found in its place."""
-        return self.model_copy(update={name: entry for name, entry in newer if entry is not None})
+        update = _newer_entries(self, newer)
+        if _tells(newer.lag_s) and not _tells(newer.second_lag_s):
+            update["second_lag_s"] = newer.second_lag_s  # lags of two calibrations are not two lags in a row
+        return self.model_copy(update=update)
 
 
 class FittedPowertrain(FileModel):
     """Odometer, speed and turning constants of a robot.
 
     `setpoint_unit` says what the robot is told: units of its `controller` (a Roboteq: -126 to 127), or wheel speeds in `radps`,
-    of which setpoint_per_radps is then the plain number commanded over reached.
+    of which setpoint_per_radps is then the plain number commanded over reached. `counts_per_turn` holds for a side that has none
+    of its own.
     """
 
     setpoint_unit: Literal["controller", "radps"] = "controller"
@@ -96,11 +118,32 @@ class FittedPowertrain(FileModel):
             elif isinstance(entry, Side):
                 yield from ((f"{name}.{key}", found) for key, found in entry if found is not None)
 
+    def turn_counts(self, side: Literal["left", "right"]) -> float | None:
+        """Counts of one turn of a side's wheels: its own, else those of both."""
+        own = (self.left if side == "left" else self.right).counts_per_turn
+        found = own if own is not None and own.value is not None else self.counts_per_turn
+        return None if found is None else found.value
+
+    @property
+    def turn_counts_both(self) -> tuple[float, float] | None:
+        """Of left and right, where both are known."""
+        left, right = self.turn_counts("left"), self.turn_counts("right")
+        return None if left is None or right is None else (left, right)
+
+    def rolling_radius_m(self, side: Literal["left", "right"]) -> float | None:
+        """Radius at which a side's wheels roll, metres per count times counts per turn / 2 pi, where both are known."""
+        turn, per_count = self.turn_counts(side), (self.left if side == "left" else self.right).value("metres_per_count", 0.0)
+        return per_count * turn / (2.0 * math.pi) if turn and per_count else None
+
     def merged(self, newer: "FittedPowertrain") -> "FittedPowertrain":
         """This record with what a newer calibration found in its place; constants of another setpoint unit go."""
-        tells = any(side.setpoint_per_radps is not None for side in (newer.left, newer.right))
-        update: dict[str, object] = {name: entry for name, entry in newer if isinstance(entry, FittedParameter)}
+        tells = any(_tells(side.setpoint_per_radps) for side in (newer.left, newer.right))
+        update = _newer_entries(self, newer)
         left, right = self.left, self.right
+        if _tells(newer.counts_per_turn):
+            left, right = (side.model_copy(update={"counts_per_turn": None}) for side in (left, right))
+        elif _tells(newer.left.counts_per_turn) and _tells(newer.right.counts_per_turn):
+            update["counts_per_turn"] = None
         if tells:
             update |= {"setpoint_unit": newer.setpoint_unit, "setpoint_limits": newer.setpoint_limits}
         if tells and self.setpoint_unit != newer.setpoint_unit:

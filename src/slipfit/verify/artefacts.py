@@ -13,10 +13,10 @@ from slipfit.calibrate.spin_test import SpinGeometry
 from slipfit.contact.wheel_slip import spin_ratio
 from slipfit.engines import EngineRun
 from slipfit.engines.engine_run import BOUNCE_S
-from slipfit.engines.sdf_model import SdfModel
+from slipfit.engines.sdf_model import PYRAMID, SdfModel
 from slipfit.export.surface import KD_NSPM, KP_NPM, fork_saturation_mu
 from slipfit.library import Robot
-from slipfit.verify.measures import Rest, is_whole, rate_by_heading, spin_reading
+from slipfit.verify.measures import Rest, is_whole, rate_by_heading, spin_reading, steady_end
 
 #: From here on something is an artefact: shares of the twin's own number unless a unit is named. Sound exports stay well below.
 RATIO_SHARE, LOAD_SHARE, CARRIED_SHARE, RATE_SHARE, MODEL_SHARE, SERVO_SHARE = 0.02, 0.02, 0.1, 0.01, 0.01, 0.02
@@ -64,9 +64,12 @@ class Artefact:
 class Evidence:
     """All that finders look at. Runs on the side slope are by the heading that the robot started with (rad)."""
 
+    engine: str  # its name, as asked for
     robot: Robot
+    gravity_mps2: float
     c_long_per_n: float
     c_lat_per_n: float
+    twin_reading: float | None  # of eq. 3, from the twin's own spin; None: that is not steady
     model: SdfModel | None  # None: not an SDF file
     spin: EngineRun
     told_radps: float  # mean speed of wheels that the spin asked for
@@ -82,6 +85,11 @@ class Evidence:
         return self.c_lat_per_n / self.c_long_per_n
 
     @property
+    def stiffness(self) -> str:
+        """What makes contacts softer or harder in this engine (docs/howto/engines)."""
+        return _STIFFNESS[self.engine]
+
+    @property
     def reading(self) -> float:
         return spin_reading(self.spin, self.robot, self.c_long_per_n)
 
@@ -89,7 +97,7 @@ class Evidence:
 def diverged(e: Evidence) -> Artefact | None:
     if all(is_whole(run) for run in e.all_runs):
         return None
-    return Artefact(Kind.DIVERGED, "numbers stopped being finite", f"a smaller step, or softer contacts: {_stiffness()}")
+    return Artefact(Kind.DIVERGED, "numbers stopped being finite", f"a smaller step, or softer contacts: {e.stiffness}")
 
 
 def lifted(e: Evidence) -> Artefact | None:
@@ -97,9 +105,7 @@ def lifted(e: Evidence) -> Artefact | None:
     # A hundredth of all time in single steps is chatter that does not show in the motion.
     if away_s <= max(10.0 * BOUNCE_S, 0.01 * max(float(run.time_s[-1]) for run in e.all_runs)):
         return None
-    return Artefact(
-        Kind.LIFTED, f"a wheel had no contact for {away_s:.2g} s", f"softer contacts ({_stiffness()}), or less torque"
-    )
+    return Artefact(Kind.LIFTED, f"a wheel had no contact for {away_s:.2g} s", f"softer contacts ({e.stiffness}), or less torque")
 
 
 def contacts(e: Evidence) -> Artefact | None:
@@ -109,11 +115,10 @@ def contacts(e: Evidence) -> Artefact | None:
     lost = (half_width / (0.5 * e.robot.track_m)) ** 2
     if seen < 1.5 or lost < 1e-4:
         return None
-    with_width = spin_reading(e.spin, e.robot, e.c_long_per_n, half_width)
-    found = (
-        f"{seen:.1f} contacts per wheel, edges {2e3 * half_width:.3g} mm apart: eq. 3 reads {e.reading:.4g}, with the width "
-        f"in it {with_width:.4g} (twin {e.ratio:.4g})"
-    )
+    found = f"{seen:.1f} contacts per wheel, edges {2e3 * half_width:.3g} mm apart"
+    if e.twin_reading is not None:
+        with_width = spin_reading(e.spin, e.robot, e.c_long_per_n, half_width)
+        found += f": eq. 3 reads {e.reading:.4g}, with the width in it {with_width:.4g} (twin {e.twin_reading:.4g})"
     return Artefact(Kind.CONTACTS, found, "wheel collisions: <sphere>, or <cylinder> with <length>0.001</length>")
 
 
@@ -123,24 +128,26 @@ def sinkage(e: Evidence) -> Artefact | None:
         return None
     kp = e.spin.settings.kp_n_per_m
     formula = f", N / (n kp) with kp {kp:g} N/m" if kp else ""
-    return Artefact(Kind.SINKAGE, f"{1e3 * e.rest.sinkage_m:.3g} mm at rest{formula}", _stiffness())
+    return Artefact(Kind.SINKAGE, f"{1e3 * e.rest.sinkage_m:.3g} mm at rest{formula}", e.stiffness)
 
 
 def loads(e: Evidence) -> Artefact | None:
-    """Shares of the weight against statics: four rigid contacts share it as the solver likes."""
+    """Against statics, and against springs where contacts are springs: four rigid contacts share a weight as the solver likes."""
     if not e.rest.worst_load_share > LOAD_SHARE:
         return None
     told = ", ".join(f"{load:.1f}" for load in e.rest.loads_n)
     kp = e.spin.settings.kp_n_per_m
     because = f" with kp {kp:g} N/m" if kp else ""
     found = f"wheels carry {told} N at rest{because}, {100.0 * e.rest.worst_load_share:.0f} % from what statics says"
-    return Artefact(Kind.LOADS, found, _stiffness())
+    return Artefact(Kind.LOADS, found, e.stiffness if kp else "masses and centres of mass of the links: export anew")
 
 
 def steps(e: Evidence) -> Artefact | None:
     """The spin again with smaller steps, and with more iterations: what brings the ratio back is to blame."""
-    error = e.reading - e.ratio
-    if abs(error) <= RATIO_SHARE * e.ratio:
+    if e.twin_reading is None:
+        return None
+    error = e.reading - e.twin_reading
+    if abs(error) <= RATIO_SHARE * abs(e.twin_reading):
         return None
     step_s, iterations = e.spin.step_s, e.spin.settings.iterations
     trials: dict[str, dict[str, Any]] = {f"step {1e3 * step_s / FINER:g} ms": {"step_s": step_s / FINER}}
@@ -150,13 +157,13 @@ def steps(e: Evidence) -> Artefact | None:
     for name, changed in trials.items():
         run = e.spin_with(changed)
         better = spin_reading(run, e.robot, e.c_long_per_n) if is_whole(run) else math.nan
-        if abs(better - e.ratio) < 0.5 * abs(error):
+        if abs(better - e.twin_reading) < 0.5 * abs(error):
             helps[name] = better
     if not helps:
         return None
     now = f"{1e3 * step_s:g} ms" + (f" and {iterations} iterations" if iterations is not None else "")
     told = ", ".join(f"{value:.4g} with {name}" for name, value in helps.items())
-    return Artefact(Kind.STEPS, f"eq. 3 reads {e.reading:.4g} at {now}, {told} (twin {e.ratio:.4g})", " or ".join(helps))
+    return Artefact(Kind.STEPS, f"eq. 3 reads {e.reading:.4g} at {now}, {told} (twin {e.twin_reading:.4g})", " or ".join(helps))
 
 
 def fdir1(e: Evidence) -> Artefact | None:
@@ -180,7 +187,7 @@ def _is_swapped(e: Evidence, shares: list[float]) -> bool:
 
 
 def heading(e: Evidence) -> Artefact | None:
-    swing = rate_by_heading(e.spin)
+    swing = rate_by_heading(e.spin) if e.twin_reading is not None else 0.0
     if swing <= RATE_SHARE:
         return None
     found = f"in a spin it swings by {100.0 * swing:.0f} % with the heading"
@@ -194,14 +201,16 @@ def drift(e: Evidence) -> Artefact | None:
     if e.model is None:
         remedy = "step with the updater that was exported beside the model"
     elif all(wheel.slip is not None for wheel in e.model.wheels):
-        remedy = f"a smaller step, more iterations, or {_stiffness()}"
+        remedy = f"a smaller step, more iterations, or {e.stiffness}"
     else:
         remedy = "the WheelSlip plugin for every wheel, instead of <slip1> and <slip2>, which yield at rest too"
     return Artefact(Kind.DRIFT, f"{1e3 * level:.2g} mm/s on level ground, {1e3 * slope:.2g} mm/s on a side slope", remedy)
 
 
 def wheels(e: Evidence) -> Artefact | None:
-    reached = float(np.abs(e.spin.wheel_speed_radps[e.spin.steady(1.0)]).mean())
+    if e.twin_reading is None:
+        return None
+    reached = float(np.abs(e.spin.wheel_speed_radps[steady_end(e.spin, 1.0)]).mean())
     if abs(reached / e.told_radps - 1.0) <= SERVO_SHARE:
         return None
     found = f"{reached:.4g} rad/s in the spin, told {e.told_radps:.4g} rad/s"
@@ -209,33 +218,57 @@ def wheels(e: Evidence) -> Artefact | None:
 
 
 def model_numbers(e: Evidence) -> Artefact | None:
-    """Mass, wheels and slip constants of the file against the twin's."""
+    """Mass, wheels, slip constants and gravity of the file against the twin's; of wheels, the one that is furthest off."""
     if e.model is None:
         return None
     robot, model = e.robot, e.model
+    radius_m = robot.wheels.radius_m.value
     slips = [wheel.slip for wheel in model.wheels]
     at = np.array([wheel.at_m for wheel in model.wheels])
     pairs = {
         "mass [kg]": (model.mass_kg, robot.mass_kg.value),
-        "wheel radius [m]": (model.wheels[0].radius_m, robot.wheels.radius_m.value),
+        "wheel radius [m]": _furthest([wheel.radius_m for wheel in model.wheels], radius_m),
         "track [m]": (float(np.ptp(at[:, 1])), robot.track_m),
         "wheelbase [m]": (float(np.ptp(at[:, 0])), robot.wheelbase_m),
     }
     if all(slip is not None for slip in slips):
         known = [slip for slip in slips if slip is not None]
-        pairs["c_long [1/N]"] = float(np.mean([s.compliance_longitudinal / s.normal_force_n for s in known])), e.c_long_per_n
-        pairs["c_lat [1/N]"] = float(np.mean([s.compliance_lateral / s.normal_force_n for s in known])), e.c_lat_per_n
+        pairs["c_long [1/N]"] = _furthest([s.compliance_longitudinal / s.normal_force_n for s in known], e.c_long_per_n)
+        pairs["c_lat [1/N]"] = _furthest([s.compliance_lateral / s.normal_force_n for s in known], e.c_lat_per_n)
+        # Zero is the wheel's own.
+        pairs["WheelSlip's wheel_radius [m]"] = _furthest([s.radius_m or radius_m for s in known], radius_m)
     else:
         pairs["wheels with WheelSlip"] = float(sum(slip is not None for slip in slips)), float(len(slips))
     apart = [
         f"{name} {has:.4g} instead of {want:.4g}" for name, (has, want) in pairs.items() if abs(has - want) > MODEL_SHARE * want
     ]
-    if not apart:
-        return None
-    return Artefact(Kind.MODEL, "; ".join(apart), "export anew, or patch the model: slipfit export TWIN --to gz --into MODEL")
+    remedy = "export anew, or patch the model: slipfit export TWIN --to gz --into MODEL"
+    if model.is_in_world and math.dist(model.gravity_mps2, (0.0, 0.0, -e.gravity_mps2)) > MODEL_SHARE * e.gravity_mps2:
+        told = " ".join(f"{value:g}" for value in model.gravity_mps2)
+        apart.append(f"the world's gravity [m/s²] {told} instead of 0 0 {-e.gravity_mps2:g} (driven with the twin's)")
+        remedy = f"<gravity> of the world; {remedy}" if len(apart) > 1 else "<gravity> of the world"
+    return Artefact(Kind.MODEL, "; ".join(apart), remedy) if apart else None
+
+
+def _furthest(found: list[float], wanted: float) -> tuple[float, float]:
+    """The number that is furthest from what is wanted, and that."""
+    return max(found, key=lambda value: abs(value - wanted)), wanted
 
 
 def cone(e: Evidence) -> Artefact | None:
+    """An artefact of Classic only, and only where the file asks for the cone."""
+    if e.model is None or e.engine != "ode" or e.model.friction_model == PYRAMID:
+        return None
+    return _cone(e)
+
+
+def cone_note(e: Evidence) -> str | None:
+    """What the cone would do to a model that has the pyramid, or does not run in Classic."""
+    told = _cone(e) if cone(e) is None else None
+    return f"{told.kind.value}, if it were asked for: {told.found}; keep the pyramid" if told else None
+
+
+def _cone(e: Evidence) -> Artefact | None:
     """By formula: that fork cannot be run here."""
     if e.model is None:
         return None
@@ -272,8 +305,12 @@ def cone_reading(mu: float, c_long: float, c_lat: float, geometry: SpinGeometry,
     return float(spin_ratio(1.0, float(brentq(moment, 1e-9, 1.0 - 1e-12)), b, l))
 
 
-def _stiffness() -> str:
-    return f"<contact><ode> of wheels with kp near {KP_NPM:g}, kd near {KD_NSPM:g}"
+#: Where contacts get their stiffness from, by engine.
+_STIFFNESS = {
+    "ode": f"<contact><ode> of wheels with kp near {KP_NPM:g}, kd near {KD_NSPM:g}",
+    "mujoco": "solref of the wheels' geoms: export anew with the step that is used",
+    "gz-physics": "a smaller step: contacts are rigid in gz-physics, kp and kd do nothing",
+}
 
 
 #: In the order in which one should look.

@@ -16,10 +16,15 @@ from slipfit.calibrate.replay import replay
 from slipfit.calibrate.spin_test import SpinGeometry, ratio_from_spin
 from slipfit.engines import EngineRun
 from slipfit.library import Ground, Robot
-from slipfit.verify.manoeuvres import REST_S, Manoeuvre
+from slipfit.simulate import Trajectory
+from slipfit.verify.manoeuvres import REST_S, SPIN_RADPS, Manoeuvre
 
 #: Steady end of a spin (s).
 STEADY_S = 1.5
+
+#: A spin is steady when its yaw rate stays within this share over that end, is above this rate (a twentieth of what is asked
+#: for), and motors give all they have for less than this share of the time.
+STEADY_SHARE, LEAST_SPIN_RADPS, LIMIT_SHARE = 0.01, 0.05 * SPIN_RADPS, 0.1
 
 #: Harmonics of the heading that a yaw rate is looked over for: slip axes fixed in the world make the second.
 HARMONICS = (1, 2)
@@ -73,9 +78,15 @@ class Apart:
         return asdict(self)
 
 
+def twin_origin_m(run: EngineRun, robot: Robot) -> np.ndarray:
+    """The point of the engine's base link that is the twin's origin: both know where it is from the wheels."""
+    middle = np.mean(robot.wheels.at_m.value, axis=0)
+    return np.asarray(run.wheels_centre_m - np.array([*middle, 0.0]))
+
+
 def paths(drive: Manoeuvre, run: EngineRun, robot: Robot, ground: Ground, *, reached: bool) -> Paths:
-    """Both paths. With `reached` the twin turns its wheels as the engine's turned, whose servos may be soft."""
-    theirs, ours = run.trajectory(), drive.motion
+    """Both paths, of the twin's origin. With `reached` the twin's wheels turn as the engine's did, whose servos may be soft."""
+    theirs, ours = run.trajectory(at_m=twin_origin_m(run, robot)), drive.motion
     time_s = np.asarray(ours.time_s)
     at = np.column_stack([ours.x_m, ours.y_m, ours.heading_rad])
     if reached:
@@ -96,21 +107,34 @@ def is_whole(run: EngineRun) -> bool:
     return bool(np.isfinite(run.position_m).all() and np.isfinite(run.wheel_speed_radps).all())
 
 
-def reached_speed(run: EngineRun, last_s: float = STEADY_S) -> float:
-    """Mean speed of wheels at the end (rad/s), each counted positive."""
-    return float(np.abs(run.wheel_speed_radps[run.steady(last_s)]).mean())
+def steady_end(run: EngineRun | Trajectory, last_s: float = STEADY_S) -> slice:
+    """Records of the last so many seconds."""
+    return slice(int(np.searchsorted(run.time_s, run.time_s[-1] - last_s)), None)
 
 
-def spin_rates(run: EngineRun, robot: Robot) -> tuple[float, float]:
+def spin_rates(run: EngineRun | Trajectory, robot: Robot) -> tuple[float, float]:
     """Yaw rate that the rims ask for, and the robot's, over the steady end."""
-    last = run.steady(STEADY_S)
-    asked = reached_speed(run) * robot.wheels.radius_m.value / (0.5 * robot.track_m)
+    last = steady_end(run)
+    reached_radps = float(np.abs(run.wheel_speed_radps[last]).mean())
+    asked = reached_radps * robot.wheels.radius_m.value / (0.5 * robot.track_m)
     turned = run.heading_rad[last]
     return asked, float(turned[-1] - turned[0]) / float(run.time_s[last][-1] - run.time_s[last][0])
 
 
-def spin_reading(run: EngineRun, robot: Robot, c_long_per_n: float, half_width_m: float = 0.0) -> float:
-    """c_lat / c_long by eq. 3; `half_width_m` for wheels that stand on both edges."""
+def is_steady_spin(motion: Trajectory) -> bool:
+    """Whether a twin's spin ends at a rate that stays, with motors below their limit: only then eq. 3 has something to read."""
+    last = steady_end(motion)
+    rate = np.asarray(motion.yaw_rate_radps[last])
+    at_limit = (np.abs(motion.effort[last]) >= motion.effort_limit * (1.0 - 1e-9)).any(axis=1)
+    mean = abs(float(rate.mean()))
+    return bool(mean > LEAST_SPIN_RADPS and np.ptp(rate) <= STEADY_SHARE * mean and at_limit.mean() < LIMIT_SHARE)
+
+
+def spin_reading(run: EngineRun | Trajectory, robot: Robot, c_long_per_n: float, half_width_m: float = 0.0) -> float:
+    """What eq. 3 says for c_lat / c_long, of an engine's spin or of the twin's own; `half_width_m` for wheels on both edges.
+
+    Where Coulomb's limit is reached it says something else than c_lat / c_long, but the same for the same motion.
+    """
     asked, rate = spin_rates(run, robot)
     return ratio_from_spin(asked, rate, SpinGeometry.of(robot, half_width_m), c_long_per_n=c_long_per_n)
 
@@ -143,7 +167,7 @@ class Rest:
     """A robot that stands: drift, loads against statics, sinkage and contacts."""
 
     drift_mps: float
-    worst_load_share: float  # of the twin's load
+    worst_load_share: float  # of what is determined, see `load_share`
     loads_n: tuple[float, ...]
     sinkage_m: float
     contacts: float  # mean of all wheels
@@ -158,11 +182,37 @@ def rest(run: EngineRun, drive: Manoeuvre) -> Rest:
     moved = run.position_m[still][-1, :2] - run.position_m[still][0, :2]
     later = still & (run.time_s > 0.3 * REST_S)
     loads = np.nanmean(run.normal_n[later], axis=0)
-    known = np.asarray(drive.motion.load_n[0])
+    has_springs = run.settings.kp_n_per_m is not None
     return Rest(
         drift_mps=float(np.linalg.norm(moved)) / (0.95 * REST_S),
-        worst_load_share=float(np.abs(loads / known - 1.0).max()),
+        worst_load_share=load_share(loads, np.asarray(drive.motion.load_n[0]), run.wheels_at_m[:, :2], has_springs=has_springs),
         loads_n=tuple(float(load) for load in loads),
         sinkage_m=float(np.nanmean(run.sinkage_m[later])),
         contacts=float(run.contacts[later].mean()),
     )
+
+
+def load_share(loads_n: np.ndarray, twin_n: np.ndarray, at_m: np.ndarray, *, has_springs: bool) -> float:
+    """How far loads at rest are from the twin's at worst, in what is determined: over the mean load of a wheel or a pair.
+
+    Weight and two moments are all that statics knows of four and more wheels: what a front and a rear axle would carry, and what
+    a left and a right side would, F = sum N (x - x_min) / (x_max - x_min) and so on; of four wheels these are sums of pairs.
+    Contacts that are equal springs (`has_springs`) determine each load too: a rigid body sinks in as a plane, N = a + b x + c y.
+
+    Symbols    N loads (N) · x, y wheels in the base link's frame (m)
+    """
+    weight_n = float(twin_n.sum())
+    apart = [(_by_pairs(loads_n, at_m) - _by_pairs(twin_n, at_m)) / (0.5 * weight_n)]
+    if has_springs:
+        plane = np.column_stack([np.ones(len(at_m)), at_m])
+        # The plane that has the twin's weight and moments is the one through its loads by least squares.
+        fitted, *_ = np.linalg.lstsq(plane, twin_n, rcond=None)
+        apart.append((loads_n - plane @ fitted) / (weight_n / len(twin_n)))
+    return float(np.abs(np.concatenate(apart)).max())
+
+
+def _by_pairs(loads_n: np.ndarray, at_m: np.ndarray) -> np.ndarray:
+    """What front, rear, left and right would carry if there were only these (N)."""
+    lever = (at_m - at_m.min(axis=0)) / np.ptp(at_m, axis=0)
+    high = loads_n @ lever
+    return np.concatenate([high, loads_n.sum() - high])

@@ -20,7 +20,7 @@ def verification_rows(found: Sequence[Verification]) -> list[list[str]]:
             "agrees with the twin" if v.is_good else "differs from the twin",
             f"{percent(v.free.share)} of {number(v.free.distance_m)} m",
             f"{v.free.heading_deg:.2f}°",
-            f"{number(v.ratio.found)} ({number(v.ratio.twin)})",
+            f"{number(v.ratio.found)} ({number(v.ratio.twin)})" if v.ratio else "not read",
             f"{number(v.c_long.found)} ({number(v.c_long.twin)})",
             ", ".join(f"{name} {value:g}" for name, value in v.settings.items()),
         ]

@@ -18,9 +18,9 @@ from slipfit.export import Settings as ExportSettings
 from slipfit.export import export
 from slipfit.library import Ground, Robot
 from slipfit.twin import Twin
-from slipfit.verify.artefacts import Evidence, find_artefacts
+from slipfit.verify.artefacts import RATIO_SHARE, Evidence, cone_note, find_artefacts
 from slipfit.verify.manoeuvres import Manoeuvre, free_drive, short_drive, short_spin, side_slope, speed_step, spin
-from slipfit.verify.measures import Apart, is_whole, paths, rest, spin_reading, step_reading
+from slipfit.verify.measures import Apart, is_steady_spin, is_whole, paths, rest, spin_reading, step_reading
 from slipfit.verify.record import WANTED, Reading, Verification
 
 #: What each engine runs: the dialect whose formulae it has.
@@ -60,6 +60,11 @@ class Course:
         if make.__name__ not in self._made:
             self._made[make.__name__] = make(self.robot, self.ground)
         return self._made[make.__name__]
+
+    def spin_ratio(self, make: Callable[..., Manoeuvre] = spin) -> float | None:
+        """What eq. 3 reads in the twin's own spin: c_lat / c_long below Coulomb's limit; None where there is no steady spin."""
+        motion = self[make].motion
+        return spin_reading(motion, self.robot, self.c_long) if is_steady_spin(motion) else None
 
     def export(self, engine: str, folder: Path, settings: ExportSettings | None = None) -> Path:
         """The file that an engine runs, with a world around it where there can be one."""
@@ -151,10 +156,14 @@ def _verified(rig: Rig, name: str, progress: Callable[[str], None]) -> Verificat
     slopes = {heading: rig.drive(slope, heading) for heading in SLOPE_HEADINGS_RAD}
     all_runs = (*runs.values(), *slopes.values())
     spun = runs[spin]
+    twin_reading = course.spin_ratio()
     evidence = Evidence(
+        engine=name,
         robot=robot,
+        gravity_mps2=course.ground.gravity_mps2.value,
         c_long_per_n=course.c_long,
         c_lat_per_n=course.c_lat,
+        twin_reading=twin_reading,
         model=read_sdf(rig.path) if rig.engine.reads == ".sdf" else None,
         spin=spun,
         told_radps=float(np.abs(course[spin].commands.rows_radps[-1]).mean()),
@@ -180,7 +189,7 @@ def _verified(rig: Rig, name: str, progress: Callable[[str], None]) -> Verificat
         model=rig.path.name,
         settings={key: float(value) for key, value in said.items() if value is not None},
         free=Apart.of(both) if whole else Apart(both.distance_m, nan, nan, nan),
-        ratio=Reading(spin_reading(spun, robot, course.c_long) if whole else nan, course.c_lat / course.c_long),
+        ratio=None if twin_reading is None else Reading(evidence.reading if whole else nan, twin_reading),
         c_long=Reading(step_reading(runs[speed_step], robot) if whole else nan, course.c_long),
         rest=evidence.rest,
         artefacts=find_artefacts(evidence),
@@ -189,17 +198,25 @@ def _verified(rig: Rig, name: str, progress: Callable[[str], None]) -> Verificat
         paths=both,
         yaw_rate=(tuple(spun.heading_rad[thin].tolist()), tuple(spun.yaw_rate_radps[thin].tolist())),
         took_s=0.0,
-        notes=(*_saturated(course), *dict.fromkeys(note for run in all_runs for note in run.notes)),
+        notes=(
+            *_about_spin(course),
+            *filter(None, [cone_note(evidence)]),
+            *dict.fromkeys(note for run in all_runs for note in run.notes),
+        ),
     )
 
 
-def _saturated(course: Course) -> list[str]:
-    """A twin whose own motors give all they have: then wheels do not hold their speeds, and the spin is not steady."""
-    motion = course[spin].motion
-    if motion.at_effort_limit_s < 0.1 * float(motion.time_s[-1]):
+def _about_spin(course: Course) -> list[str]:
+    """Why the twin's own spin does not tell c_lat / c_long, if it does not."""
+    motion, read = course[spin].motion, course.spin_ratio()
+    if read is None:
+        at_limit = motion.at_effort_limit_s >= 0.1 * float(motion.time_s[-1])
+        why = f": its motors are at their limit of {motion.effort_limit:g} N m" if at_limit else ""
+        return [f"the twin itself has no steady spin{why}; c_lat / c_long is not read, and artefacts of spins are not looked for"]
+    ratio = course.c_lat / course.c_long
+    if abs(read / ratio - 1.0) <= RATIO_SHARE:
         return []
-    limit = f"{motion.effort_limit:g} N m"
-    return [f"the twin's own motors are at their limit of {limit} in the spin: c_lat / c_long cannot be read from it"]
+    return [f"eq. 3 reads {read:.4g} in the twin's own spin, where c_lat / c_long is {ratio:.4g}: as at Coulomb's limit"]
 
 
 def _carried(run: EngineRun, slope: Manoeuvre, robot: Robot, ground: Ground, soft: bool) -> float:
@@ -221,9 +238,7 @@ def quick(twin: Twin, ground: str | None = None) -> list[str]:
             spun, drive = rig.drive(course[short_spin]), course[short_drive]
             run = rig.drive(drive)
             both = paths(drive, run, course.robot, course.ground, reached=engine.name in SOFT_SERVOS)
-            reading = spin_reading(spun, course.robot, course.c_long)
-            lines.append(
-                f"{run.engine}: drive within {Apart.of(both).text()} of the twin, c_lat / c_long {reading:.4g} "
-                f"(twin {course.c_lat / course.c_long:.4g})"
-            )
+            read, own = spin_reading(spun, course.robot, course.c_long), course.spin_ratio(short_spin)
+            told = f"{read:.4g} (twin {own:.4g})" if own is not None else "not read: the twin has no steady spin"
+            lines.append(f"{run.engine}: drive within {Apart.of(both).text()} of the twin, c_lat / c_long {told}")
     return lines

@@ -165,7 +165,8 @@ def _try(rig: Rig, engine: str, within_share: float) -> Trial:
     spun = rig.drive(course[short_spin])
     ratio = spin_reading(spun, course.robot, course.c_long) if is_whole(spun) else math.nan
     trial = Trial(s.step_s, s.iterations, s.kp_n_per_m, s.kd_ns_per_m, ratio, None)
-    if not abs(ratio * course.c_long / course.c_lat - 1.0) <= SPIN_FACTOR * within_share:
+    own = course.spin_ratio(short_spin)
+    if not (is_whole(spun) if own is None else abs(ratio / own - 1.0) <= SPIN_FACTOR * within_share):
         return trial
     still = rest(spun, course[short_spin])
     if still.worst_load_share > LOAD_SHARE or still.drift_mps > LEVEL_DRIFT_MPS:

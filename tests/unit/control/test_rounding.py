@@ -96,6 +96,39 @@ def test_effect_tells_the_worst_circle(scale):
     assert "mean over time is right" in effect_of_rounding(scale, v, rate, rounding=Rounding.DITHER).summary()
 
 
+@pytest.mark.parametrize(
+    ("v", "rate", "share", "sentence"),
+    [
+        (
+            0.3,
+            0.015,
+            "lost_rotation",
+            "100 % of the turning commands lose their rotation and go straight",
+        ),  # .4875
+        (0.005, 0.3, "lost_translation", "100 % of the commands ahead lose their translation and turn on the spot"),  # .41
+    ],
+)
+def test_rotation_and_translation_that_become_zero(scale, v, rate, share, sentence):
+    """A circle of 20 m becomes a line, and a slow arc a spin: no error of a radius says so."""
+    effect = effect_of_rounding(scale, np.array([v]), np.array([rate]))
+    assert effect.to_document()[share] == 1.0
+    assert sentence in effect.summary()
+
+
+def test_spins_have_an_error_of_yaw_rate(scale):
+    """.05 rad/s is 1.625 setpoints, told as 2: 23.1 % too fast."""
+    effect = effect_of_rounding(scale, np.zeros(1), np.array([0.05]))
+    assert effect.yaw_rate_error == pytest.approx(2 / 1.625 - 1.0)
+    assert "yaw rate on the spot by up to 23.1 %" in effect.summary()
+
+
+def test_dither_never_tells_more_than_the_next_whole_number(scale):
+    """Half a setpoint owed and a whole one wanted is a tie: 127 must not become 128."""
+    rounder = Rounder(scale, rounding=Rounding.DITHER)
+    rounder._owed = [0.5, 0.0]
+    assert rounder._dithered(0, 127.0) == 127
+
+
 def test_commands_below_one_setpoint_are_lost(scale):
     """One setpoint is .304 / 24.8 = 12.3 mm/s; 5 mm/s is less than half of it."""
     effect = effect_of_rounding(scale, np.array([0.005, 0.1]), np.zeros(2))

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import termios
 import threading
 import time
 import tty
@@ -191,6 +192,40 @@ def test_a_port_that_vanishes():
         port.unplug()
         with pytest.raises(DriveError, match="the port vanished"):
             controller.command(1, 20)
+
+
+def test_errors_of_termios_are_those_of_a_port(monkeypatch):
+    """pyserial's flush and reset_input_buffer raise termios.error, which is no OSError."""
+
+    def fail(*_):
+        raise termios.error(5, "Input/output error")
+
+    with SimulatedPort(simulated_controller()) as port, Controller(open_port(port.path, baud=BAUD)) as controller:
+        monkeypatch.setattr(controller, "_answer", lambda line: None)  # so that lines are repeated, and zeros flushed
+        monkeypatch.setattr(controller.port, "flush", fail)
+        assert not controller.stop()
+        monkeypatch.setattr(controller, "_is_lost", False)
+        monkeypatch.setattr(controller.port, "reset_input_buffer", fail)
+        with pytest.raises(DriveError, match=r"the port vanished \(Input/output error\)"):
+            controller.command(1, 5)
+
+
+def test_what_goes_out_is_noted():
+    """Zeros on entering and leaving as well; half a pair keeps the other channel's last value."""
+    noted = []
+    with (
+        SimulatedPort(simulated_controller()) as port,
+        Controller(open_port(port.path, baud=BAUD), note=lambda at_s, channels: noted.append(channels)) as controller,
+    ):
+        controller.tell(20, -5)
+        answer = controller._answer
+        controller._answer = lambda line: answer(line) if line.startswith(b"!A") else None
+        with pytest.raises(DriveError, match="to '!B07'"):
+            controller.tell(30, 7)
+        controller.port.close()
+        with pytest.raises(DriveError):
+            controller.tell(40, 40)  # never went out
+    assert noted == [(0, 0), (20, -5), (30, 7)]
 
 
 def test_closing_the_port_stops_the_robot_within_the_watchdogs_time():

@@ -1,5 +1,6 @@
 """Plans from files: what is read, and what a robot refuses."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -93,3 +94,11 @@ def test_beyond_the_limits(v, rate, sentence):
     plan = DrivePlan("p.csv", np.array([0.0, 1.0]), np.array([0.0, v]), np.array([0.0, rate]))
     with pytest.raises(DriveError, match=rf"p\.csv: at 1 s the plan asks for .*{sentence}"):
         plan.check(TWIN.robot, SCALE)
+
+
+def test_beyond_what_the_protocol_can_say():
+    """7F is 127: a twin whose limits are wider does not make 1.52 x 81.579 + 32.5 x .2 = 130.5 sayable."""
+    wide = replace(SCALE, limits=(-200.0, 200.0))
+    plan = DrivePlan("p.csv", np.array([0.0, 1.0]), np.array([0.0, 1.52]), np.array([0.0, 0.2]))
+    with pytest.raises(DriveError, match=r"the right setpoint would be 130\.5; the controller takes -127 to 127"):
+        plan.check(TWIN.robot, wide)

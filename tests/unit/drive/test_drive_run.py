@@ -15,6 +15,7 @@ from slipfit.control import Rounding
 from slipfit.drive import SIM, DrivePlan, Ending, Settings, SimulatedPort, drive
 from slipfit.errors import DriveError
 from slipfit.logs import read_log
+from slipfit.signals import Asked
 
 BAUD = 115200
 
@@ -31,8 +32,13 @@ def test_a_drive_and_its_log(tmp_path):
     assert done.driven_s == pytest.approx(1.0, abs=0.03)
     log = done.log
     told = log["commands"].values
-    assert told == pytest.approx(24 * 2.0 / 24.8)
-    assert set(map(tuple, log["setpoints"].values)) == {(24.0, 0.0)}
+    assert told[1:-1] == pytest.approx(24 * 2.0 / 24.8)
+    setpoints = log["setpoints"].values
+    assert set(map(tuple, setpoints[1:-1])) == {(24.0, 0.0)}
+    for end in (0, -1):  # everything sent is logged, the zeros at both ends too
+        assert not np.concatenate([setpoints[end], told[end], log["plan"].values[end]]).any()
+    assert log["setpoints"].stamps_ns[-1] - log["setpoints"].stamps_ns[1] == pytest.approx(1e9, abs=0.03e9)
+    assert done.acknowledged == 2 * len(setpoints)
     rolled_m = np.ptp(log["counters"].values, axis=0) * np.pi * TYRE_M / COUNTS_PER_TURN
     assert rolled_m == pytest.approx(24 * TYRE_M / 24.8, abs=0.03 * 0.2942)  # the stop comes up to 30 ms late on a busy machine
     assert log["encoders"].values[-1] == pytest.approx(log["counters"].values[-1] * 2.0 * np.pi / COUNTS_PER_TURN)
@@ -51,7 +57,7 @@ def test_a_drive_and_its_log(tmp_path):
 
 def test_dither_drives_the_mean():
     """.3 m/s is 24.474 setpoints: 24 and 25 by turns, 47 % of them 25."""
-    told = drive(plan(), controlled_twin(), SIM, Settings(rounding=Rounding.DITHER)).log["setpoints"].values[:, 0]
+    told = drive(plan(), controlled_twin(), SIM, Settings(rounding=Rounding.DITHER)).log["setpoints"].values[1:-1, 0]
     assert set(told) == {24.0, 25.0}
     assert told.mean() == pytest.approx(0.3 * 24.8 / 0.304, abs=0.5 / len(told) + 1e-9)
 
@@ -59,7 +65,7 @@ def test_dither_drives_the_mean():
 def test_best_pair_takes_the_time_it_needs():
     """.1 m/s and .1 rad/s is told as (10, 4), 1.2265 times as fast: the plan is over after 1 / 1.2265 of its time."""
     done = drive(plan(1.0, 0.1, 0.1), controlled_twin(), SIM, Settings(rounding=Rounding.BEST_PAIR))
-    assert set(map(tuple, done.log["setpoints"].values)) == {(10.0, 4.0)}
+    assert set(map(tuple, done.log["setpoints"].values[1:-1])) == {(10.0, 4.0)}
     assert done.driven_s == pytest.approx(1.0 / 1.2265, abs=0.03)
 
 
@@ -97,8 +103,12 @@ def test_a_controller_that_falls_silent_ends_the_drive():
     assert done.ending is Ending.FAILED
     assert "no answer to '!" in done.problem
     assert not done.is_stop_acknowledged
-    logged = done.log["commands"].time_s[-1]
-    assert 0.25 < logged < 0.6
+    told = done.log["setpoints"].values[:, 0]
+    heard = [v for c, v in zip(far.told_channels, far.told_values, strict=True) if c == 1]
+    assert list(told[: len(heard)]) == heard
+    assert len(told) - len(heard) in (1, 2)  # the zeros at the end, and perhaps the command that fell on deaf ears
+    assert told[-1] == 0.0  # sent, not acknowledged, and said so
+    assert "the last setpoints were not acknowledged" in done.log.notes
 
 
 def test_a_port_that_vanishes_ends_the_drive_and_the_log_is_complete():
@@ -110,7 +120,7 @@ def test_a_port_that_vanishes_ends_the_drive_and_the_log_is_complete():
     assert done.ending is Ending.FAILED
     assert "the port vanished" in done.problem
     pairs = len(done.log["setpoints"].stamps_ns)
-    assert done.acknowledged - 2 - 2 * pairs in (0, 1)  # two zeros at the start; perhaps half of a last pair
+    assert 2 * pairs - done.acknowledged in (0, 1, 2)  # perhaps a last pair, or half of one, without an answer
     assert len(far.told_values) - done.acknowledged in (0, 1)  # perhaps one whose answer was lost
 
 
@@ -149,7 +159,81 @@ def test_a_driver_whose_terminal_is_closed(tmp_path, number):
         assert out.strip() == "hung_up"
         sent = read_log(tmp_path / "run")["setpoints"].values
         heard = [v for c, v in zip(far.told_channels, far.told_values, strict=True) if c == 1]
-        assert list(sent[:, 0]) == heard[1:-1]  # but for the zeros at both ends
+        assert list(sent[:, 0]) == heard
+        assert (heard[0], heard[-1]) == (0, 0)
+
+
+def test_a_driver_that_stood_still_does_not_drive_on(tmp_path):
+    """The watchdog stopped the robot after a second; when the driver goes on, zero is all that it says."""
+    far = simulated_controller()
+    controlled_twin().save(tmp_path / "a.twin.yaml")
+    (tmp_path / "plan.csv").write_text("time_s,v_mps,yaw_rate_radps\n0,0.5,0\n20,0.5,0\n")
+    with SimulatedPort(far, baud=BAUD) as port:
+        driver = subprocess.Popen([sys.executable, "-c", SCRIPT, port.path], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 30.0
+        while len(far.told_values) < 40 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        stalled_s = port.now_s
+        driver.send_signal(signal.SIGSTOP)
+        time.sleep(1.4)
+        told = len(far.told_values)
+        driver.send_signal(signal.SIGCONT)
+        out, _ = driver.communicate(timeout=30.0)
+    assert out.strip() == "failed"
+    barked_s = next(at_s for at_s in far.watchdog_times_s if at_s > stalled_s)
+    assert list(far.told_values[told:]) == [0, 0]
+    assert not far.motors.speeds_radps[int(1000 * barked_s) + 2 :].any()
+
+
+def test_a_bark_in_mid_drive_ends_it():
+    """W between two commands: the watchdog stopped the motors, whatever our own clock says."""
+    far = simulated_controller()
+    hear, barks = far.receive, iter([b"W\r"])
+
+    def receive(characters, now_s):
+        return (next(barks, b"") if len(far.told_values) > 20 else b"") + hear(characters, now_s)
+
+    far.receive = receive
+    with SimulatedPort(far, baud=BAUD) as port:
+        done = drive(plan(5.0), controlled_twin(), port.path, Settings(baud=BAUD))
+    assert done.ending is Ending.FAILED
+    assert "the controller says W" in done.problem
+    assert done.is_stop_acknowledged
+    assert far.channels == [0, 0]
+    assert len(far.told_values) < 30
+
+
+def test_a_signal_before_the_port_is_opened(monkeypatch):
+    """Asked to end during imports or loading: no port is opened."""
+    monkeypatch.setattr("slipfit.drive.run.open_port", None)
+    done = drive(plan(), controlled_twin(), SIM, asked=Asked("SIGINT"))
+    assert done.ending is Ending.INTERRUPTED
+    assert not done.log.channels
+    assert "nothing was sent, the port was not opened" in done.summary()
+
+
+def test_a_stop_file_that_cannot_be_looked_for(tmp_path, monkeypatch):
+    """File names have 255 bytes at most. One that goes bad in mid-drive ends it: nobody could stop the robot with it."""
+    with pytest.raises(DriveError, match="cannot be looked for"):
+        drive(plan(), controlled_twin(), SIM, Settings(stop_file=tmp_path / ("s" * 300)))
+    stop, looks = tmp_path / "stop", iter([False] * 10)
+
+    def exists(path):
+        if path == stop and next(looks, None) is None:
+            raise PermissionError(13, "Permission denied")
+        return False
+
+    monkeypatch.setattr("pathlib.Path.exists", exists)
+    done = drive(plan(5.0), controlled_twin(), SIM, Settings(stop_file=stop))
+    assert done.ending is Ending.FAILED
+    assert "Permission denied" in done.problem
+    assert done.is_stop_acknowledged
+
+
+@pytest.mark.parametrize("baud", [0, -9600, 10**12])
+def test_baud_rates_that_cannot_be(baud):
+    with pytest.raises(DriveError, match=f"the line is to have {baud} baud; expected 1 to 4000000"):
+        Settings(baud=baud)
 
 
 def test_settings_that_cannot_be():

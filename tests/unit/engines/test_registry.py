@@ -64,7 +64,7 @@ def test_layouts_are_those_of_ode_0_16():
 
 
 def test_where_an_updater_lies(tmp_path):
-    assert updater_beside(tmp_path / "p3at.mjcf.xml").name == "p3at.mjcf_updater.py"
+    assert updater_beside(tmp_path / "p3at.mjcf.xml").name == "p3at_mjcf_updater.py"
 
 
 def test_the_runners_source_is_packaged():

@@ -27,6 +27,11 @@ GOOD = export(known_twin(), "gz").text
         ('link_name="rear_left_wheel"', 'link_name="rear_right_wheel"', "twice"),
         ("<fdir1>0 0 1</fdir1>", "", "has no fdir1"),
         ("<fdir1>0 0 1</fdir1>", "<fdir1>0 0 0</fdir1>", "fdir1 of 'front_left_wheel' is '0 0 0'"),
+        ("<fdir1>0 0 1</fdir1>", "<fdir1>a b</fdir1>", "fdir1 of 'front_left_wheel' is 'a b'"),
+        ("<fdir1>0 0 1</fdir1>", "<fdir1>0 0 1 0</fdir1>", "fdir1 of 'front_left_wheel' is '0 0 1 0'"),
+        ("<fdir1>0 0 1</fdir1>", "<fdir1>0 0 nan</fdir1>", "is '0 0 nan'"),
+        ("<fdir1>0 0 1</fdir1>", "<fdir1>0 1 0</fdir1>", "90 degrees beside the axle"),
+        ("<fdir1>0 0 1</fdir1>", "<fdir1>0 1 1</fdir1>", "45 degrees beside the axle"),
         (
             '<collision name="front_left_collision">',
             '<collision name="x"/><collision name="front_left_collision">',
@@ -42,6 +47,16 @@ def test_faults_are_found(old, new, said):
     found = check_text(GOOD.replace(old, new))
     assert not found.is_good
     assert any(said in finding.text() for finding in found.findings), found.summary()
+
+
+@pytest.mark.parametrize("fdir1", ["0 0 -1", "0 0 2", "0 0.005 1"])
+def test_either_way_along_the_axle_is_good(fdir1):
+    """Friction directions have no sign; a third of a degree is what rounded angles leave."""
+    assert check_text(GOOD.replace("<fdir1>0 0 1</fdir1>", f"<fdir1>{fdir1}</fdir1>")).is_good
+
+
+def test_fdir1_in_another_frame_is_taken_as_it_is():
+    assert check_text(GOOD.replace("<fdir1>0 0 1<", "<fdir1 expressed_in='base_link'>0 1 0<")).is_good
 
 
 def test_lines_are_the_files():

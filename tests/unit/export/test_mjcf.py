@@ -1,6 +1,7 @@
 """MJCF and its updater: constants in the file, and in MuJoCo itself (marked engine)."""
 
 import math
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -55,6 +56,16 @@ def test_updater_stands_alone(tmp_path):
     assert not [line for line in updater_text().splitlines() if line.startswith(("import slipfit", "from slipfit"))]
 
 
+@pytest.mark.parametrize(
+    ("model", "script"),
+    [("my-robot.xml", "my_robot_updater.py"), ("3 wheels.v2.xml", "_3_wheels_v2_updater.py"), ("p3at.xml", "p3at_updater.py")],
+)
+def test_updater_can_be_imported_by_its_name(model, script, tmp_path):
+    written = export(known_twin(), "mjcf").save(tmp_path / model)
+    assert [path.name for path in written] == [model, script]
+    assert written[1].stem.isidentifier()
+
+
 def test_what_is_soft_or_bound_is_told():
     told = {entry.what for entry in export(known_twin(), "mjcf").ledger.entries}
     assert {"slip without the updater", "friction limit", "servos"} <= told
@@ -74,8 +85,9 @@ def drive(tmp_path):
     mujoco = pytest.importorskip("mujoco", reason="needs pip install mujoco")
     import importlib.util
 
-    def load(twin):
+    def load(twin, edit=lambda text: text):
         model_path, script = export(twin, "mjcf").save(tmp_path / "robot.xml", force=True)
+        model_path.write_text(edit(model_path.read_text()))
         spec = importlib.util.spec_from_file_location("robot_updater", script)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -131,3 +143,87 @@ def test_side_slope(speed, drive):
         slip.step(data)
     side = 0.05 * speed * 20.0 * 9.81 * math.sin(math.radians(10.0)) / 4.0
     assert -data.qvel[1] == pytest.approx(side, rel=0.01, abs=1.1e-4)
+
+
+PAN = """<body name="mast" pos="0 0 .2"><joint name="pan" axis="0 0 1" damping=".1"/>
+<inertial pos="0 0 0" mass=".1" diaginertia="1e-3 1e-3 1e-3"/></body></body></worldbody>"""
+TENDONS = "".join(f'<fixed name="t{k}"><joint joint="pan" coef="1"/></fixed>' for k in range(6))
+
+
+def with_tendon_motor(k):
+    """A mast that turns, driven by a motor on the tendon with the id k; joints have ids 1 to 4 (wheels) and 5."""
+
+    def edit(text):
+        base_end = text.rindex("</body>")
+        text = text[:base_end] + PAN + text[text.index("</worldbody>") + len("</worldbody>") :]
+        text = text.replace("<actuator>", f"<tendon>{TENDONS}</tendon><actuator>")
+        return text.replace("</actuator>", f'<motor name="pan" tendon="t{k}"/></actuator>')
+
+    return edit
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("k", [1, 4])
+def test_a_tendon_with_a_joints_id_is_left_alone(k, drive):
+    """The mast's motor is told nothing and gives no torque, while the wheels reach what they are told."""
+    model, data, slip = drive(known_twin(), with_tendon_motor(k))
+    assert model.nu == 5
+    for _ in range(1500):
+        data.ctrl[:] = [-2.0, 2.0, -2.0, 2.0, 0.0]
+        slip.step(data)
+    assert data.actuator_force[4] == 0.0
+    assert abs(data.qvel[6:10]) == pytest.approx([2.0] * 4, rel=1e-3)
+
+
+@pytest.mark.engine
+def test_motors_of_ones_own_get_the_torque_that_they_are_told(drive):
+    _, data, slip = drive(known_twin(), lambda text: re.sub(r'<velocity (name="\w+" joint="\w+")[^>]*/>', r"<motor \1/>", text))
+    for _ in range(200):
+        data.ctrl[:] = 0.3
+        slip.step(data)
+    assert list(data.actuator_force) == [0.3] * 4
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("by_time", [True, False])
+def test_a_new_run_begins_afresh(by_time, drive):
+    """Nothing is told and nothing moves, whatever servos missed in the run before."""
+    import mujoco
+
+    model, data, slip = drive(known_twin())
+    for _ in range(1000):
+        data.ctrl[:] = [-3.0, 3.0, -3.0, 3.0]
+        slip.step(data)
+    mujoco.mj_resetData(model, data)
+    if not by_time:
+        data.time = 100.0
+        slip.reset()
+    for _ in range(200):
+        slip.step(data)
+    _, fresh, new = drive(known_twin())
+    for _ in range(200):
+        new.step(fresh)
+    assert abs(data.qvel[6:10]).max() < 1e-3
+    assert data.qpos == pytest.approx(fresh.qpos, abs=1e-6)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('type="plane" size="0 0 1"', 'type="box" size="50 50 .5" pos="0 0 -.5"', "the floor 'floor' .* is no plane"),
+        ('timestep="0.001"', 'timestep="0.002"', "timestep is 0.002 s; expected 0.001 s"),
+    ],
+)
+def test_models_that_were_changed_too_far_are_refused(old, new, said, drive):
+    with pytest.raises(ValueError, match=said):
+        drive(known_twin(), lambda text: text.replace(old, new))
+
+
+@pytest.mark.engine
+def test_smaller_steps_are_taken(drive):
+    """Ten of half a millisecond; servos made for a whole one are softer there, which is stable."""
+    _, data, slip = drive(known_twin(), lambda text: text.replace('timestep="0.001"', 'timestep="0.0005"'))
+    for _ in range(10):
+        slip.step(data)
+    assert data.time == pytest.approx(0.005)

@@ -1,6 +1,9 @@
 """Patched models: the twin's numbers in the right places, every other byte as before."""
 
 import difflib
+import os
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -8,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from known_twins import known_twin
-from slipfit.errors import ExportError
+from slipfit.errors import ExportError, ParameterError
 from slipfit.export import check_text
 from slipfit.export.dialects import CLASSIC, GZ
 from slipfit.export.patch import patch, patch_bytes
@@ -74,7 +77,9 @@ def test_another_twin_replaces_the_numbers_and_nothing_else():
     straight = patch_bytes(other, sdf().encode(), GZ)
     over = patch_bytes(other, patched(sdf()).data, GZ)
     assert over.data == straight.data
-    assert [change.split(": ")[1] for change in over.changes] == ["WheelSlip plugin replaced"]
+    said = [change.split(": ")[1] for change in over.changes]
+    assert said[0] == "comment of the WheelSlip plugin brought up to date"
+    assert [words.split()[0] for words in said[1:]] == ["slip_compliance_lateral", "slip_compliance_longitudinal"] * 4
 
 
 def test_old_plugin_is_replaced_and_foreign_wheels_stay():
@@ -91,6 +96,53 @@ def test_old_plugin_is_replaced_and_foreign_wheels_stay():
     wheels = ET.fromstring(once.data).findall("model/plugin[@filename='gz-sim-wheel-slip-system']/wheel")
     assert [w.get("link_name") for w in wheels] == [*(f"{name}_wheel_link" for name in WHEELS), "caster"]
     assert b"libWheelSlipPlugin" not in once.data
+    assert patched(once.data.decode()).data == once.data
+
+
+ROS_PLUGIN = """    <plugin name="ws" filename="libgazebo_ros_wheel_slip.so"><ros><namespace>/r</namespace></ros>
+      <wheel link_name="front_left_wheel_link"><slip_compliance_lateral>0</slip_compliance_lateral></wheel>
+      <wheel link_name="caster"><slip_compliance_lateral>1</slip_compliance_lateral></wheel>
+      <!-- keep me -->
+    </plugin>
+"""
+
+
+def test_a_plugin_that_works_keeps_all_but_its_wheels_numbers():
+    """gazebo_ros's plugin in Classic: name, file, <ros>, comments and a caster stay; numbers come in, missing wheels too."""
+    once = patched(sdf().replace("  </model>", ROS_PLUGIN + "  </model>"), CLASSIC)
+    plugins = [p for p in ET.fromstring(once.data).findall("model/plugin") if p.get("name") != "drive"]
+    assert [p.get("filename") for p in plugins] == ["libgazebo_ros_wheel_slip.so"]
+    assert plugins[0].findtext("ros/namespace") == "/r"
+    for kept in (b'<plugin name="ws" filename="libgazebo_ros_wheel_slip.so">', b"<!-- keep me -->"):
+        assert kept in once.data
+    wheels = {w.get("link_name"): w for w in plugins[0].findall("wheel")}
+    assert set(wheels) == {"caster", *(f"{name}_wheel_link" for name in WHEELS)}
+    assert wheels["caster"].findtext("slip_compliance_lateral") == "1"
+    for name in WHEELS:
+        wheel = wheels[f"{name}_wheel_link"]
+        assert float(wheel.findtext("slip_compliance_lateral")) / float(wheel.findtext("wheel_normal_force")) == 0.05
+    assert b", by slipfit " in once.data
+    assert patched(once.data.decode(), CLASSIC).data == once.data
+    assert {finding.line for finding in check_text(once.data.decode()).findings} == {
+        1 + next(k for k, row in enumerate(once.data.decode().splitlines()) if "caster" in row)
+    }
+
+
+def test_what_a_plugin_of_another_generation_loses_is_told():
+    done = patched(sdf().replace("  </model>", ROS_PLUGIN + "  </model>"), GZ)
+    told = next(entry.why for entry in done.ledger.entries if entry.what == "your WheelSlip plugin")
+    assert "libgazebo_ros_wheel_slip.so (ws) is not the one of gz" in told
+    assert told.endswith("gone with it: <ros>, 1 comment(s)")
+
+
+@pytest.mark.parametrize("inside", ["", " ", "\n    ", "<!-- mine -->", "<my>1</my>"])
+@pytest.mark.parametrize("empty_tag", [True, False])
+def test_plugins_without_wheels_get_them(inside, empty_tag):
+    start = "<plugin filename='gz-sim-wheel-slip-system' name='gz::sim::systems::WheelSlip'"
+    block = f"{start}/>" if empty_tag else f"{start}>{inside}</plugin>"
+    once = patched(sdf().replace("  </model>", f"    {block}\n  </model>"))
+    assert len(ET.fromstring(once.data).findall("model/plugin/wheel")) == 4
+    assert empty_tag or inside.encode() in once.data
     assert patched(once.data.decode()).data == once.data
 
 
@@ -123,6 +175,72 @@ def test_urdf_tags_that_are_there_are_changed():
     assert [g.findtext("kp") for g in left] == [None, "1000000.0"]
     assert b'<gazebo reference="front_right_wheel">' in once.data
     assert patched(once.data.decode()).data == once.data
+
+
+def with_tyres(rpy, tags=""):
+    """The URDF with collisions on tyres that are fixed to the wheels' links, turned by rpy; collisions are not turned."""
+    text = urdf(gazebo=tags)
+    for name in WHEELS:
+        collision = '<collision><origin xyz="0 0 0" rpy="1.5707 0 0"/><geometry><sphere radius="0.11"/></geometry></collision>'
+        before, after = text.split(f'<link name="{name}_wheel">')
+        tyre = (
+            f'<link name="{name}_tyre">{collision.replace("1.5707", "0")}</link><joint name="{name}_fix" type="fixed">'
+            f'<parent link="{name}_wheel"/><child link="{name}_tyre"/><origin rpy="{rpy}"/></joint>'
+        )
+        text = f'{before}{tyre}<link name="{name}_wheel">{after.replace(collision, "", 1)}'
+    return text
+
+
+@pytest.mark.parametrize(("rpy", "fdir1"), [("1.5708 0 0", "0 0 -1"), ("0 0 0", "0 1 0"), ("0 0 1.5708", "1 0 0")])
+def test_collisions_on_links_fixed_to_the_wheels(rpy, fdir1):
+    """sdformat lumps the tyre into the wheel and hands its tags to the tyre's collision; the axle y is seen from there."""
+    once = patched(with_tyres(rpy))
+    root = ET.fromstring(once.data)
+    for name in WHEELS:
+        assert root.find(f"gazebo[@reference='{name}_wheel']") is None
+        assert root.findtext(f"gazebo[@reference='{name}_tyre']/fdir1") == fdir1
+    assert [w.get("link_name") for w in root.findall("gazebo/plugin/wheel")] == [f"{name}_wheel" for name in WHEELS]
+    assert patched(once.data.decode()).data == once.data
+
+
+def test_sdformat_hands_friction_to_lumped_collisions(tmp_path):
+    if not shutil.which("ign"):
+        pytest.skip("needs sdformat's command ign")
+    inertial = '<inertial><mass value="0.1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    text = with_tyres("1.5708 0 0").replace('_tyre"><collision>', f'_tyre">{inertial}<collision>')
+    text = text.replace('<mass value="14"/>', '<mass value="14"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>')
+    (tmp_path / "robot.urdf").write_bytes(patched(text).data)
+    shown = subprocess.run(["ign", "sdf", "-p", str(tmp_path / "robot.urdf")], capture_output=True, text=True, check=True)
+    model = ET.fromstring(shown.stdout[shown.stdout.index("<sdf") :])
+    found = {link.get("name"): link.findtext("collision/surface/friction/ode/fdir1") for link in model.iter("link")}
+    assert {name: found[f"{name}_wheel"] for name in WHEELS} == dict.fromkeys(WHEELS, "0 0 -1")
+
+
+@pytest.mark.parametrize("tag", ["preserveFixedJoint", "disableFixedJointLumping"])
+def test_tyres_that_stay_links_of_their_own_are_refused(tag):
+    with pytest.raises(ExportError, match=f"<{tag}> keeps a collision of a wheel on a link of its own"):
+        patched(with_tyres("0 0 0", f'<gazebo reference="rear_left_fix"><{tag}>true</{tag}></gazebo>'))
+
+
+def other_law(law, **values):
+    data = TWIN.to_mapping()
+    parameters = {key: {"value": value, "status": "converged", "source": "x"} for key, value in values.items()}
+    data["grounds"] = {"f": {"law": law, "parameters": parameters}}
+    return Twin.from_mapping(data, where="x")
+
+
+def test_viscous_slip_has_no_tags_in_urdf():
+    viscous = other_law("viscous_slip", k_long_mps_per_n=0.001, k_lat_mps_per_n=0.002)
+    with pytest.raises(ExportError, match=r"viscous_slip needs slip1 and slip2 of SDF.*patch that"):
+        patch_bytes(viscous, urdf().encode(), GZ)
+    assert b"<slip1>0.002</slip1>" in patch_bytes(viscous, sdf().encode(), GZ).data
+
+
+def test_slip_of_the_model_goes_where_the_twin_has_none():
+    """A Coulomb twin: what the model slips by itself is set to zero, and no other byte of a zero is touched."""
+    surface = "<surface><friction><ode><mu>0.5</mu><slip1>0.5</slip1><slip2>0.00</slip2></ode></friction></surface>"
+    done = patch_bytes(other_law("coulomb_pyramid", mu=0.8), sdf(surface=surface).encode(), GZ)
+    assert b"<slip1>0</slip1><slip2>0.00</slip2>" in done.data
 
 
 @pytest.mark.parametrize(
@@ -163,6 +281,26 @@ def test_what_differs_from_the_twin_is_told():
     assert "75 mm" in told["wide wheels"]
     assert told["mass"] == "the model weighs 30 kg, the twin 20 kg"
     assert b"the model weighs 30 kg" in done.data
+
+
+@pytest.mark.parametrize(
+    ("world", "told"),
+    [
+        ("", "worlds have 9.81"),
+        ("<gravity>0 0 -9.8</gravity>", "the file's world has 9.8"),
+        ("<gravity>0 0 -1.62</gravity>", None),
+    ],
+)
+def test_gravity_of_another_world_is_told(world, told):
+    data = TWIN.to_mapping()
+    data["grounds"]["floor"]["gravity_mps2"] = 1.62
+    text = sdf()
+    if world:
+        text = text.replace("<model name", f"<world name='w'>{world}<model name").replace("</model>", "</model></world>")
+    entries = patch_bytes(Twin.from_mapping(data, where="x"), text.encode(), GZ).ledger.entries
+    found = [entry.why for entry in entries if entry.what.startswith("gravity of 1.62")]
+    assert len(found) == (told is not None)
+    assert told is None or told in found[0]
 
 
 def test_a_plugin_without_a_task_is_told():
@@ -233,6 +371,25 @@ def test_wheels_named_wrongly_are_refused():
         patched(sdf(), wheels=given_links | {"front_left": "front_lef_wheel_link"})
     with pytest.raises(ExportError, match="'base' has no revolute or continuous joint"):
         patched(sdf(), wheels=given_links | {"front_left": "base"})
+
+
+def test_links_that_lead_to_themselves_and_pipes_are_refused(tmp_path):
+    loop, pipe = tmp_path / "loop.sdf", tmp_path / "pipe.sdf"
+    loop.symlink_to(loop)
+    with pytest.raises((ExportError, ParameterError), match=r"loop\.sdf"):
+        patched(sdf()).save(loop)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(pipe)
+        with pytest.raises(ExportError, match=r"is not a file \(a folder, pipe or device\)"):
+            patch(TWIN, pipe, GZ)
+    with pytest.raises(ExportError, match="is not a file"):
+        patch(TWIN, tmp_path, GZ)
+
+
+def test_long_texts_are_read_in_pieces():
+    """A megabyte of lines, each a piece of its own for the parser: at once, and whole."""
+    text = "a&#10;" * 100_000
+    assert parse_document(f"<sdf>{text}<x/>{text}</sdf>".encode(), "x").root.text == "a\n" * 200_000
 
 
 def test_a_refused_file_is_untouched(tmp_path):

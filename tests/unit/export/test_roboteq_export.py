@@ -1,9 +1,11 @@
 """Constants for a Roboteq driver: document 001's numbers come out of its powertrain, with intervals."""
 
+import math
+
 import pytest
 import yaml
 
-from controllers import K2, TYRE_M, controlled_twin, powertrain
+from controllers import K2, TYRE_M, controlled_twin, found, powertrain
 from known_twins import known_twin
 from slipfit.control import Mode, Scale
 from slipfit.errors import ExportError
@@ -44,6 +46,20 @@ def test_intervals_stand_beside_the_numbers():
     assert (low, high) == pytest.approx((81.579 - 1.0822, 81.579 + 1.0822), abs=2e-3)
     assert "effective_track_m: 0.79677419  # m, the twin has no spread" in text
     assert text.isascii()
+
+
+def test_sides_share_the_error_of_their_diameter():
+    """Two gains of 0.1 / 12.4 each by itself, over radii with 1 % in common: sqrt(0.00806^2 / 2 + 0.01^2) of the mean."""
+    power = powertrain()
+    sides = {
+        name: side.model_copy(update={"metres_per_count": found(side.metres_per_count.value, 0.01 * side.metres_per_count.value)})
+        for name, side in (("left", power.left), ("right", power.right))
+    }
+    text = export(controlled_twin().with_powertrain(power.model_copy(update=sides)), "roboteq").text
+    line = next(row for row in text.splitlines() if "per_mps" in row and "ahead" in row)
+    low, high = map(float, line.split("90 %: ")[1].split(" to "))
+    share = math.sqrt((0.1 / 12.4) ** 2 / 2 + 0.01**2)
+    assert 0.5 * (high - low) == pytest.approx(1.645 * share * K2 / TYRE_M, rel=1e-3)
 
 
 def test_ledger_tells_what_was_put_in_place():

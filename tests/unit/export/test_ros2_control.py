@@ -80,3 +80,62 @@ def test_other_laws_are_refused():
     data["grounds"] = {"f": {"law": "coulomb", "parameters": {"mu": {"value": 0.8, "status": "converged", "source": "x"}}}}
     with pytest.raises(ExportError, match="has the law coulomb; ros2-control can be written for wheel_slip"):
         export(Twin.from_mapping(data, where="x"), "ros2-control")
+
+
+def gripping(mu, law="wheel_slip", robot="p3at", std=None):
+    """c_long 0.001 and c_lat 0.002 1/N: a P3AT's spin would ask 261 N of each wheel, across."""
+    data = known_twin(robot, 0.001, 0.002).to_mapping()
+    found = {"status": "converged", "source": "x"}
+    ground = data["grounds"]["floor"]
+    ground["law"] = law
+    ground["parameters"]["mu"] = {"value": mu, **({"std": std} if std else {}), **found}
+    return Twin.from_mapping(data, where="x")
+
+
+def test_sliding_wheels_make_the_robot_turn_better():
+    """Closed form: across mu N slides, along the balance b F_long = l mu N holds, so 1 - 1/m = c_long l mu N / b; the twin's own
+    simulator turns with 1.0186."""
+    done = export(gripping(0.6), "ros2-control")
+    load_n = 20.0 * 9.81 / 4.0
+    expected = 1.0 / (1.0 - 0.001 * 0.125 * 0.6 * load_n / 0.201)
+    assert expected == pytest.approx(1.0186, abs=5e-5)
+    assert controller(gripping(0.6))["wheel_separation_multiplier"] == pytest.approx(expected, abs=1e-6)
+    told = {entry.what: entry.why for entry in done.ledger.entries}
+    assert "would ask 261 N of a wheel, mu N = 29.4 N" in told["Coulomb's limit"]
+    assert "1.1934" in told["Coulomb's limit"]
+
+
+def test_interval_of_sliding_wheels_follows_mu():
+    """d m / d mu of the closed form, 1.645 standard deviations on both sides."""
+    low, high = interval(export(gripping(0.6, std=0.02), "ros2-control").text)
+    slope = 0.001 * 0.125 * 20.0 * 9.81 / 4.0 / 0.201
+    ends = [1.0 / (1.0 - slope * (0.6 + sign * 1.645 * 0.02)) for sign in (-1.0, 1.0)]
+    assert (low, high) == pytest.approx(ends, abs=2e-4)
+
+
+def test_a_cone_slides_in_both_directions_at_once():
+    """Equal loads, equal forces: a cone scales both forces of every wheel alike, and the balance is that of slip alone."""
+    done = export(gripping(0.6, "wheel_slip_cone"), "ros2-control")
+    found = yaml.safe_load(done.text)["diff_drive_controller"]["ros__parameters"]
+    assert found["wheel_separation_multiplier"] == pytest.approx(1.0 + 0.125**2 * 0.5 / 0.201**2, abs=1e-6)
+    assert "Coulomb's limit" in [entry.what for entry in done.ledger.entries]
+
+
+def test_wheels_that_hold_are_not_spoken_of():
+    done = export(gripping(6.0), "ros2-control")
+    assert "Coulomb's limit" not in [entry.what for entry in done.ledger.entries]
+
+
+def test_centre_of_mass_is_measured_from_the_wheels_centre():
+    """Wheels and centre of mass moved together by 0.1 m are the same robot; the centre alone is 0.02 m away."""
+    for shift, told in ((0.1, None), (0.12, "0.02, 0.0 m beside the wheels' centre")):
+        data = known_twin().to_mapping()
+        robot = data["robot"]
+        places = robot["wheels"]["at_m"]
+        places = places["value"] if isinstance(places, dict) else places
+        robot["wheels"]["at_m"] = [[x + 0.1, y] for x, y in places]
+        robot["centre_of_mass_m"] = [shift, 0.0, 0.152]
+        entries = export(Twin.from_mapping(data, where="x"), "ros2-control").ledger.entries
+        why = next((entry.why for entry in entries if entry.what == "centre of mass"), None)
+        assert (why is None) == (told is None)
+        assert told is None or told in why

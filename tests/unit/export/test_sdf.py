@@ -214,6 +214,27 @@ def test_relaxation_is_left_out_and_told():
     assert [entry.what for entry in done.ledger.entries if "relaxation" in entry.what] == ["relaxation_long_m = 0.03"]
 
 
+@pytest.mark.parametrize("name", ["world", "__model__", "__x__"])
+def test_names_that_sdf_keeps_for_itself(name):
+    """SDF 1.7 and later reserve `world` and names in double underscores."""
+    data = known_twin().to_mapping()
+    data["robot"]["name"] = name
+    done = export(Twin.from_mapping(data, where="x"), "gz")
+    assert model_of(done.text).get("name") == f"robot_{name}"
+    assert f"SDF keeps '{name}' for itself" in next(entry.why for entry in done.ledger.entries if entry.what == "name")
+
+
+def test_gravity_that_a_model_cannot_say_is_told():
+    """On the moon: the world has it, a model alone cannot."""
+    data = known_twin().to_mapping()
+    data["grounds"]["floor"]["gravity_mps2"] = 1.62
+    moon = Twin.from_mapping(data, where="x")
+    told = [entry.text() for entry in export(moon, "gz").ledger.entries]
+    assert any(text.startswith("gravity of 1.62 m/s2") and "<gravity>0 0 -1.62</gravity>" in text for text in told)
+    for without in (export(moon, "gz", settings=Settings(world=True)), export(known_twin(), "gz")):
+        assert not any(entry.what.startswith("gravity") for entry in without.ledger.entries)
+
+
 def test_coulomb_has_friction_and_no_plugin():
     """mu belongs to fdir1, across the wheel; mu2 to the direction along it."""
     model = model_of(export(other_law("coulomb_pyramid", mu_long=0.8, mu_lat=0.6), "gz").text)

@@ -71,3 +71,37 @@ def test_constants_of_another_setpoint_unit_do_not_mix():
     assert both.left.setpoint_per_radps == newer.left.setpoint_per_radps
     assert both.right.dead_band_setpoint is None
     assert (both.left.metres_per_count, both.right.delay_s) == (old.left.metres_per_count, old.right.delay_s)
+
+
+@pytest.mark.parametrize("silent", [{"status": "not_excited"}, {"status": "bound_only", "at_most": 0.5}])
+def test_an_entry_without_a_value_does_not_replace_one_that_has_it(silent):
+    old = FittedPowertrain.model_validate(powertrain())
+    nothing = FittedParameter(source="log", **silent)
+    both = old.merged(
+        FittedPowertrain(
+            effective_track_m=nothing, left=Side(lag_s=nothing, delay_s=nothing), right=Side(dead_band_setpoint=nothing)
+        )
+    )
+    assert both.effective_track_m == old.effective_track_m
+    assert both.left.lag_s == old.left.lag_s
+    assert both.left.delay_s == nothing  # nothing was known before
+    assert both.right.dead_band_setpoint == old.right.dead_band_setpoint
+
+
+def test_lags_of_two_calibrations_do_not_add_up():
+    old = FittedPowertrain.model_validate({"left": {"lag_s": found(0.1), "second_lag_s": found(0.05)}})
+    both = old.merged(FittedPowertrain.model_validate({"left": {"lag_s": found(0.14)}}))
+    assert (both.left.value("lag_s", 0.0), both.left.value("second_lag_s", 0.0)) == (0.14, 0.0)
+
+
+def test_a_side_counts_by_itself_and_the_newer_count_stands():
+    common = FittedPowertrain.model_validate({"counts_per_turn": found(44000.0)})
+    own = FittedPowertrain.model_validate(
+        {"left": {"counts_per_turn": found(100.0)}, "right": {"counts_per_turn": found(50.0), "metres_per_count": found(0.02)}}
+    )
+    assert common.turn_counts_both == (44000.0, 44000.0)
+    assert common.merged(own).turn_counts_both == (100.0, 50.0)
+    assert common.merged(own).counts_per_turn is None
+    assert own.merged(common).turn_counts_both == (44000.0, 44000.0)
+    assert own.rolling_radius_m("right") == pytest.approx(1.0 / (2.0 * 3.141592653589793))
+    assert own.rolling_radius_m("left") is None

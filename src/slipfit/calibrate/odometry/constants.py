@@ -50,20 +50,28 @@ class OdometryConstants:
         }
 
 
-def constants_of(readings: OdometryReadings | Path | str, robot: Robot | None = None) -> OdometryConstants:
-    """All constants that a table of readings tells; what it does not hold is taken from the robot where that has it."""
+def constants_of(
+    readings: OdometryReadings | Path | str, robot: Robot | None = None, *, known: FittedPowertrain | None = None
+) -> OdometryConstants:
+    """All constants that a table of readings tells; what it does not hold is taken from the robot where that has it.
+
+    Parameters
+    ----------
+    known : constants found before, for a table without counts per turn
+    """
     where = "readings" if isinstance(readings, OdometryReadings) else Path(readings).name
     table = readings if isinstance(readings, OdometryReadings) else OdometryReadings.load(readings)
     source = table.source or where
-    turns = {side: _marked(table, side) for side in SIDES}
-    counts = _counts_per_turn(table, turns)
-    findings = _turn_findings(turns)
-    metres = {side: _metres_per_count(table, robot, side, turns[side] or counts) for side in SIDES}
-    speeds = {side: _setpoint_per_radps(table, side, turns[side] or counts, where) for side in SIDES}
+    marked = {side: _marked(table, side) for side in SIDES}
+    turns = _counts_per_turn(table, marked, known)
+    findings = _turn_findings(marked)
+    metres = {side: _metres_per_count(table, robot, side, turns[side]) for side in SIDES}
+    speeds = {side: _setpoint_per_radps(table, side, turns[side], where) for side in SIDES}
     findings += _side_findings(metres, speeds, has_tape=bool(table.straight_runs))
     track, note = _effective_track(table, robot, metres)
     sides = {
         side: Side(
+            counts_per_turn=_fitted(marked[side], source),
             metres_per_count=_fitted(metres[side], source),
             setpoint_per_radps=_fitted(speeds[side], source),
         )
@@ -71,7 +79,7 @@ def constants_of(readings: OdometryReadings | Path | str, robot: Robot | None = 
     }
     powertrain = FittedPowertrain(
         setpoint_limits=table.setpoint_limits,
-        counts_per_turn=_fitted(counts, source),
+        counts_per_turn=_common_counts(table, marked, source),
         effective_track_m=None if track is None else track.fitted(source, note),
         **sides,
     )
@@ -104,13 +112,30 @@ def _marked(table: OdometryReadings, side: str) -> Estimate | None:
     return mean_of(values, stds)
 
 
-def _counts_per_turn(table: OdometryReadings, turns: dict[str, Estimate | None]) -> Estimate | None:
-    known = [t for t in turns.values() if t is not None]
-    if len(known) == 2:
-        return mean_of([t.value for t in known], [t.std for t in known])
-    if known:
-        return known[0]
-    return Estimate(table.counts_per_turn, 0.0) if table.counts_per_turn else None
+def _counts_per_turn(
+    table: OdometryReadings, marked: dict[str, Estimate | None], known: FittedPowertrain | None
+) -> dict[str, Estimate | None]:
+    """Of each side: its own marks, else the table's number, else the other side's marks, else what was known before."""
+    told = Estimate(table.counts_per_turn, 0.0) if table.counts_per_turn else marked["left"] or marked["right"]
+    before = {side: _known_counts(known, side) for side in SIDES}
+    return {side: marked[side] or told or before[side] for side in SIDES}
+
+
+def _known_counts(known: FittedPowertrain | None, side: str) -> Estimate | None:
+    own = getattr(known, side).counts_per_turn if known else None
+    found = own if own is not None and own.value is not None else known.counts_per_turn if known else None
+    return Estimate(found.value, found.std or 0.0) if found is not None and found.value is not None else None
+
+
+def _common_counts(table: OdometryReadings, marked: dict[str, Estimate | None], source: str) -> FittedParameter | None:
+    """One number for both sides, only where not both have marks of their own."""
+    if marked["left"] and marked["right"]:
+        return None
+    if table.counts_per_turn:
+        return Estimate(table.counts_per_turn, 0.0).fitted(source)
+    one = next((side for side in SIDES if marked[side]), None)
+    found = marked[one] if one else None
+    return None if found is None else found.fitted(source, f"of the {one} side, taken for both")
 
 
 def _metres_per_count(table: OdometryReadings, robot: Robot | None, side: str, turn: Estimate | None) -> Estimate | None:
@@ -136,7 +161,8 @@ def _setpoint_per_radps(table: OdometryReadings, side: str, turn: Estimate | Non
         return None
     if turn is None:
         raise ParameterError(
-            f"{where}: timed_counts without counts per turn; expected marked_turns, or counts_per_turn as a number"
+            f"{where}: timed_counts without counts per turn; expected marked_turns, or counts_per_turn as a number, in the table "
+            f"or by --counts-per-turn or --twin"
         )
     values, stds = [], []
     for row in table.timed_counts:

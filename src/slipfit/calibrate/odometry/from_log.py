@@ -6,6 +6,7 @@ from slipfit.calibrate.odometry.commands import has_commands
 from slipfit.calibrate.odometry.constants import OdometryConstants
 from slipfit.calibrate.odometry.speed_loop import fit_speed_loops
 from slipfit.calibrate.odometry.turning import effective_track_of_log
+from slipfit.calibrate.wheel_motion import TurnCounts
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
@@ -13,7 +14,7 @@ from slipfit.twin import FittedPowertrain
 
 
 def constants_of_log(
-    log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None, known: FittedPowertrain | None = None
+    log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None, known: FittedPowertrain | None = None
 ) -> OdometryConstants:
     """Speed loops, and the effective track; what the log cannot tell is a finding. A log that tells nothing is an error."""
     name = log.source or log.about or "log"

@@ -10,13 +10,13 @@ Reference  [Haas2009] section 4: radii 1 and 2 m, error "on the order of 2 % of 
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from slipfit.calibrate.odometry.travel import Run
-from slipfit.control.setpoints import Scale, geometric_track_m
+from slipfit.control.setpoints import Scale, geometric_track_m, track_findings
 from slipfit.errors import LogError, ParameterError
 from slipfit.simulate import Scenario, simulate
 from slipfit.twin import Twin
@@ -59,6 +59,7 @@ class PathCheck:
     v_mps: float
     yaw_rate_radps: float
     crossings: tuple[Crossing, ...]
+    findings: tuple[str, ...] = ()
 
     @property
     def worst_percent(self) -> float:
@@ -81,20 +82,27 @@ class PathCheck:
             rows.append(
                 f"  {turned:>8}{f'{c.time_s:.1f} s':>9}{along:>22}{across:>22}{f'{math.degrees(c.heading_rad):+.2f}°':>10}"
             )
-        return "\n".join(rows)
+        return "\n".join([*rows, *(f"  {finding}" for finding in self.findings)])
 
     def to_document(self) -> dict[str, Any]:
         """For --json."""
         rows = [{name: getattr(c, name) for name in c.__slots__} for c in self.crossings]
-        return {"name": self.name, "v_mps": self.v_mps, "yaw_rate_radps": self.yaw_rate_radps, "crossings": rows}
+        return {
+            "name": self.name,
+            "v_mps": self.v_mps,
+            "yaw_rate_radps": self.yaw_rate_radps,
+            "crossings": rows,
+            "findings": list(self.findings),
+        }
 
 
 def check_circle(
     time_s: np.ndarray, poses: np.ndarray, v_mps: float, yaw_rate_radps: float, *, name: str = "path", start_s: float = 0.0
 ) -> PathCheck:
     """Compare poses (T, 3: x, y, heading) with the circle that was commanded from `start_s` on, in the start's own frame."""
-    if v_mps == 0.0 or yaw_rate_radps == 0.0 or not math.isfinite(v_mps / yaw_rate_radps):
-        raise ParameterError(f"{name}: {v_mps:g} m/s and {yaw_rate_radps:g} rad/s are no circle; expected both apart from zero")
+    _check_told(name, v_mps, yaw_rate_radps)
+    if not (math.isfinite(start_s) and start_s >= 0.0):
+        raise ParameterError(f"{name}: the circle begins at {start_s:g} s; expected a time in the recording, from 0 on")
     headings = np.unwrap(poses[:, 2])
     start = np.array([np.interp(start_s, time_s, column) for column in (poses[:, 0], poses[:, 1], headings)])
     quarter_s = _QUARTER / abs(yaw_rate_radps)
@@ -107,6 +115,11 @@ def check_circle(
     return PathCheck(
         name, v_mps, yaw_rate_radps, tuple(_crossings(time_s, poses, headings, start, v_mps, yaw_rate_radps, start_s, count))
     )
+
+
+def _check_told(name: str, v_mps: float, yaw_rate_radps: float) -> None:
+    if not (math.isfinite(v_mps) and math.isfinite(yaw_rate_radps) and v_mps and yaw_rate_radps):
+        raise ParameterError(f"{name}: {v_mps:g} m/s and {yaw_rate_radps:g} rad/s are no circle; expected both apart from zero")
 
 
 def _crossings(
@@ -143,10 +156,9 @@ def drive_circle(
 
 def simulate_circle(twin: Twin, v_mps: float, yaw_rate_radps: float, turn_rad: float) -> PathCheck:
     """The circle that a twin drives on its ground when its own constants turn v and omega into wheel speeds."""
-    if not (turn_rad > 0.0 and yaw_rate_radps):
-        raise ParameterError(
-            f"a turn of {turn_rad:g} rad at {yaw_rate_radps:g} rad/s is no circle; expected both apart from zero"
-        )
+    _check_told("circle", v_mps, yaw_rate_radps)
+    if not 0.0 < turn_rad < math.inf:
+        raise ParameterError(f"circle: a turn of {math.degrees(turn_rad):g}° is no path; expected above zero")
     known = twin.powertrain
     has_setpoints = known is not None and known.left.setpoint_per_radps is not None and known.right.setpoint_per_radps is not None
     if not has_setpoints:
@@ -160,4 +172,5 @@ def simulate_circle(twin: Twin, v_mps: float, yaw_rate_radps: float, turn_rad: f
     scenario = Scenario.model_validate({"commands": [{"for_s": duration_s, "wheels_radps": wheels}], "record_s": 0.01})
     path = simulate(twin, scenario)
     poses = np.column_stack([path.x_m, path.y_m, path.heading_rad])
-    return check_circle(path.time_s, poses, v_mps, yaw_rate_radps, name=f"{path.robot} on {path.ground}")
+    checked = check_circle(path.time_s, poses, v_mps, yaw_rate_radps, name=f"{path.robot} on {path.ground}")
+    return replace(checked, findings=track_findings(twin, path.ground))

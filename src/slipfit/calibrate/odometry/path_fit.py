@@ -49,6 +49,9 @@ _CIRCLE_90 = math.sqrt(-2.0 * math.log(0.1))
 #: Runs are never taken to be better than this share of the expected errors: a perfect fit is a simulated one.
 LEAST_SCATTER = 0.1
 
+#: A smaller share of the turning than this is no turn on the spot: arcs have a little of one, by sigma.
+LEAST_SPUN = 0.02
+
 #: Fewer degrees of freedom than this do not tell a scatter.
 LEAST_FREEDOM = 3
 
@@ -94,12 +97,14 @@ class OdometryFit:
             "spin_track_m": (t * (1.0 + track) * (1.0 + spin), t * np.array([0.0, 0.0, 1.0, 1.0, 0.0])),
             "heading_offset_rad": (offset, np.array([0.0, 0.0, 0.0, 0.0, 1.0])),
         }
-        told = {name: _is_told(self.covariance, name) for name in PRIORS}
-        needs = {"radius_left_m": "scale", "radius_right_m": "scale", "track_m": "track", "spin_track_m": "spin"}
+        priors = np.array(list(PRIORS.values()))
+        before = {name: float(np.linalg.norm(row * priors)) for name, (_, row) in rows.items()}
+        before["spin_track_m"] = t * PRIORS["spin"]  # more than the track on arcs tells of it
         found = {}
         for name, (value, row) in rows.items():
             std = math.sqrt(float(row @ u @ row))
-            if not told[needs.get(name, "heading_offset_rad")]:
+            # Of a sum, not of its parts: squares tell the track on the spot, and not how it differs from the one on arcs.
+            if std > TOLD * before[name]:
                 found[name] = FittedParameter(status=Status.NOT_EXCITED, source=self.source, note=f"known to ± {std:.2g} at best")
                 continue
             entry = Estimate(float(value), std, self.freedom)
@@ -209,7 +214,7 @@ def fit_runs(runs: Sequence[Run], *, radius_m: float, track_m: float, source: st
         nominal_radius_m=radius_m,
         nominal_track_m=track_m,
         runs=tuple(run.name for run in runs),
-        identifiability=_sentences(covariance),
+        identifiability=_sentences(covariance, _spun(expected)),
         error_percent=float(np.median(error_percent(model, runs))),
         source=source or (runs[0].name if len(runs) == 1 else f"{len(runs)} runs"),
     )
@@ -224,16 +229,40 @@ _UNTOLD = {
     "scale": "the common scale of both radii is not told: drive a path that ends far from its start",
     "difference": "the difference of both radii is not told: drive a line, or the same path both ways",
     "track": "the track is not told: drive arcs or turns",
-    "spin": "no run turns on the spot: how far such a turn goes is known to ± {percent:.0f} % only, and the end of a "
-    "square with four of them accordingly; drive some",
     "heading_offset_rad": "all runs end where they began: how the truth's heading lies to the robot's is not told",
 }
 
 
-def _sentences(covariance: np.ndarray) -> tuple[str, ...]:
+def _spun(runs: Sequence[_Expected]) -> float:
+    """Share of all turning that was done on the spot."""
+    turned = [np.abs(run.steps.right - run.steps.left) for run in runs]
+    spun = sum(float(turn @ run.steps.share) for turn, run in zip(turned, runs, strict=True))
+    return spun / max(float(sum(turn.sum() for turn in turned)), 1e-300)
+
+
+def _untold_spin(covariance: np.ndarray, spun: float) -> str:
+    """Why tracks on the spot and on arcs are not told apart: the runs lack the one or the other."""
+    names = list(PRIORS)
+    track, spin = names.index("track"), names.index("spin")
+    both = covariance[np.ix_([track, spin], [track, spin])]
+    on_arcs, on_spot = math.sqrt(both[0, 0]), math.sqrt(float(both.sum()))
+    if on_spot < on_arcs:
+        return (
+            f"{100.0 * spun:.0f} % of the turning is on the spot: the track there is known to ± {100.0 * on_spot:.2g} %, on arcs "
+            f"to ± {100.0 * on_arcs:.2g} % only; drive arcs too"
+        )
+    some = f"only {100.0 * spun:.1g} % of the turning is on the spot" if spun > LEAST_SPUN else "no run turns on the spot"
+    return (
+        f"{some}: how far such a turn goes is known to ± {100.0 * on_spot:.2g} % only, and the end of a square with four of them "
+        f"accordingly; drive some"
+    )
+
+
+def _sentences(covariance: np.ndarray, spun: float) -> tuple[str, ...]:
     """What the runs did not tell, and what they tell only together."""
     stds = dict(zip(PRIORS, np.sqrt(np.diag(covariance)), strict=True))
-    lines = [_UNTOLD[name].format(percent=100.0 * stds[name]) for name in PRIORS if not _is_told(covariance, name)]
+    untold = {**_UNTOLD, "spin": _untold_spin(covariance, spun)}
+    lines = [untold[name] for name in PRIORS if not _is_told(covariance, name)]
     names = list(PRIORS)
     correlation = covariance / np.outer(list(stds.values()), list(stds.values()))
     for i, one in enumerate(names):

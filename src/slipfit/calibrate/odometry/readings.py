@@ -9,7 +9,7 @@ from slipfit.calibrate.readings import names_of_readings, read_readings
 from slipfit.errors import ParameterError
 from slipfit.library.files import FileModel, NamedFile
 from slipfit.library.parameter import as_float
-from slipfit.twin.powertrain import USUAL_LIMITS
+from slipfit.twin.powertrain import LARGEST_SETPOINT, USUAL_LIMITS
 
 
 def _number(given: Any) -> float:
@@ -103,6 +103,21 @@ class OdometryReadings(NamedFile):
     timed_counts: list[TimedCounts] = Field(default_factory=list)
     spins: list[Spin] = Field(default_factory=list)
     errors: ReadingErrors = Field(default_factory=ReadingErrors)
+
+    @model_validator(mode="after")
+    def _setpoints_fit(self) -> "OdometryReadings":
+        low, high = self.setpoint_limits
+        if not -LARGEST_SETPOINT <= low < 0.0 < high <= LARGEST_SETPOINT:
+            raise ValueError(
+                f"setpoint_limits is [{low:g}, {high:g}]; expected the lowest, below zero, then the highest, above, both within "
+                f"the protocol's -{LARGEST_SETPOINT:g} to {LARGEST_SETPOINT:g}"
+            )
+        for k, row in enumerate(self.timed_counts):
+            if not low <= row.setpoint <= high:
+                raise ValueError(
+                    f"timed_counts[{k}]: setpoint is {row.setpoint:g}; expected {low:g} to {high:g}, the setpoint_limits"
+                )
+        return self
 
     @model_validator(mode="after")
     def _has_something(self) -> "OdometryReadings":

@@ -24,7 +24,7 @@ from scipy.optimize import OptimizeResult, least_squares
 from slipfit.calibrate.odometry.commands import Told, told_speeds
 from slipfit.calibrate.odometry.constants import OdometryConstants
 from slipfit.calibrate.odometry.spreads import Estimate
-from slipfit.calibrate.wheel_motion import wheel_angles
+from slipfit.calibrate.wheel_motion import TurnCounts, wheel_angles
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.library.deviation import robust_std
@@ -124,7 +124,7 @@ class _Measured:
 
 
 def fit_speed_loops(
-    log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None, known: FittedPowertrain | None = None
+    log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None, known: FittedPowertrain | None = None
 ) -> OdometryConstants:
     """The powertrain of a robot from a log of what it was told and how its wheels turned; left and right apart.
 

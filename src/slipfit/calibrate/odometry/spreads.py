@@ -22,7 +22,7 @@ DIFFERENT = 2.58
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, its standard deviation, and how many independent readings stand behind that."""
+    """A number, its standard deviation (NaN: not known), and how many independent readings stand behind that."""
 
     value: float
     std: float
@@ -32,17 +32,24 @@ class Estimate:
     def half_width_90(self) -> float:
         return float(stats.t.ppf(0.95, self.freedom) if math.isfinite(self.freedom) else stats.norm.ppf(0.95)) * self.std
 
+    @property
+    def spread_text(self) -> str:
+        return "unknown" if math.isnan(self.std) else f"{self.std:.6f}"
+
     def times(self, factor: float, relative_std: float = 0.0) -> "Estimate":
         """A multiple, by a factor that has an error of its own."""
         std = abs(factor) * math.hypot(self.std, relative_std * self.value)
-        freedom = self.freedom if std == 0.0 else self.freedom * (std / max(abs(factor) * self.std, 1e-300)) ** 4
+        own = abs(factor) * self.std
+        freedom = math.inf if own == 0.0 else self.freedom * (std / own) ** 4
         return Estimate(self.value * factor, std, freedom)
 
     def differs_from(self, other: "Estimate") -> bool:
         return abs(self.value - other.value) > DIFFERENT * math.hypot(self.std, other.std)
 
     def fitted(self, source: str, note: str = "") -> FittedParameter:
-        """As a twin holds it; a positive constant's interval does not reach below zero."""
+        """As a twin holds it; a positive constant's interval does not reach below zero. Without a spread there is none."""
+        if math.isnan(self.std):
+            return FittedParameter(value=self.value, status=Status.CONVERGED, source=source, note=note)
         low, high = self.value - self.half_width_90, self.value + self.half_width_90
         return FittedParameter(
             value=self.value,

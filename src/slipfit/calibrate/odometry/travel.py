@@ -10,12 +10,12 @@ Reference  derived in docs/theory/odometry, eq. (arc and spin); W = W_spin is th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from slipfit.calibrate.wheel_motion import wheel_motion
+from slipfit.calibrate.wheel_motion import TurnCounts, wheel_motion
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
@@ -48,6 +48,10 @@ class Run:
     @property
     def turned_rad(self) -> float:
         return float(self.poses[-1, 2] - self.poses[0, 2])
+
+    def rolled_by(self, factor: float) -> "Run":
+        """The run with wheels of another nominal radius, by this factor."""
+        return replace(self, left_m=factor * self.left_m, right_m=factor * self.right_m)
 
 
 class Steps(NamedTuple):
@@ -115,7 +119,7 @@ def error_percent(model: OdometryModel, runs: Sequence[Run]) -> np.ndarray:
     return np.array([100.0 * model.end_error_m(run) / run.way_m for run in runs])
 
 
-def run_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> Run:
+def run_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> Run:
     """A log's encoders and true poses as a run, at the encoders' stamps while both were recorded."""
     name = log.source or log.about or "log"
     if POSE not in log:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from slipfit.calibrate.odometry.spreads import Estimate
-from slipfit.calibrate.wheel_motion import WheelMotion, wheel_motion
+from slipfit.calibrate.wheel_motion import TurnCounts, WheelMotion, wheel_motion
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
@@ -28,7 +28,7 @@ LEAST_TURN_RAD = 1.0
 LEAST_WINDOWS = 5
 
 
-def effective_track_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> Estimate:
+def effective_track_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> Estimate:
     """W with its spread, from the pose's heading, or from the gyro where there is no pose."""
     name = log.source or log.about or "log"
     motion = wheel_motion(log, robot, counts_per_turn=counts_per_turn)

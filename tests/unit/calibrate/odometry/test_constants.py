@@ -7,8 +7,10 @@ import pytest
 from slipfit.calibrate.odometry.constants import constants_of, equal_slip_track_m
 from slipfit.calibrate.odometry.readings import OdometryReadings
 from slipfit.calibrate.odometry.spreads import mean_of
+from slipfit.control import Scale
 from slipfit.errors import ParameterError
-from slipfit.library import find_robot
+from slipfit.library import find_ground, find_robot
+from slipfit.twin.uncalibrated import uncalibrated_twin
 
 EXAMPLE = {
     "schema": "slipfit/odometry/1",
@@ -26,7 +28,8 @@ def readings(**changes):
 def test_closed_forms():
     """Counts over turns; pi d / counts; setpoint over 2 pi counts / (counts per turn, seconds): each side by itself."""
     found = constants_of(readings()).powertrain
-    assert found.counts_per_turn.value == pytest.approx(1000.0, rel=1e-5)  # the smaller reading has the smaller error
+    assert found.counts_per_turn is None  # each side has its own
+    assert (found.left.counts_per_turn.value, found.right.counts_per_turn.value) == (1001.0, 999.0)
     assert found.left.metres_per_count.value == pytest.approx(math.pi * 0.3 / 1001)
     assert found.right.metres_per_count.value == pytest.approx(math.pi * 0.3 / 999)
     assert found.left.setpoint_per_radps.value == pytest.approx(50 / (2 * math.pi * 10000 / (1001 * 20)))
@@ -92,6 +95,9 @@ def test_readings_that_scatter_more_than_they_should_widen_the_spread():
         ({"straight_runs": [{"distance_m": -1, "left_counts": 9, "right_counts": 9}]}, ["distance_m", "-1"]),
         ({"spins": [{"turned_rad": 1, "left_counts": 9, "right_counts": -9}]}, ["turned_rad", "left turn"]),
         ({"marked_turns": [], "timed_counts": []}, ["no readings"]),
+        ({"setpoint_limits": [5, 127]}, ["setpoint_limits", "[5, 127]", "below zero"]),
+        ({"setpoint_limits": [-200, 200]}, ["setpoint_limits", "-200", "-127 to 127"]),
+        ({"setpoint_limits": [-40, 40]}, ["timed_counts[0]", "setpoint is 50", "-40 to 40"]),
         ({"timed_count": []}, ["timed_count", "did you mean 'timed_counts'"]),
     ],
 )
@@ -113,3 +119,48 @@ def test_a_csv_file_of_timed_counts(tmp_path):
     path.write_text("setpoint,left,right,duration_s\n50,10000,10400,20\n")
     with pytest.raises(ParameterError, match="left_counts"):
         OdometryReadings.load(path)
+
+
+def scale_of(table):
+    robot = find_robot("atrv_jr")
+    return Scale.of(uncalibrated_twin(robot, find_ground("lab_floor")).with_powertrain(constants_of(table, robot).powertrain))
+
+
+def test_counters_that_differ_make_equal_setpoints_for_wheels_that_turn_alike():
+    """44000 counts a turn on the left, 22000 on the right: wheels that turn alike count two to one and need one setpoint."""
+    scale = scale_of(
+        readings(
+            marked_turns=[{"side": "left", "counts": 44000}, {"side": "right", "counts": 22000}],
+            timed_counts=[{"setpoint": 50, "left_counts": 440000, "right_counts": 220000, "duration_s": 20.0}],
+        )
+    )
+    # Ten turns in 20 s are pi rad/s, at a radius of 0.15 m.
+    assert scale.setpoints(1.0, 0.0) == pytest.approx([50 / (math.pi * 0.15)] * 2)
+    assert (scale.left.wheel_radius_m, scale.right.wheel_radius_m) == pytest.approx((0.15, 0.15))
+
+
+def test_marks_that_are_off_do_not_reach_taped_speeds():
+    """A speed by tape and stopwatch does not depend on the mark: half a per cent between the marks leaves both sides alike."""
+    scale = scale_of(
+        readings(
+            marked_turns=[{"side": "left", "counts": 44000}, {"side": "right", "counts": 44220}],
+            straight_runs=[{"distance_m": 5.0, "left_counts": 230000, "right_counts": 230000}],
+            timed_counts=[{"setpoint": 50, "left_counts": 460000, "right_counts": 460000, "duration_s": 20.0}],
+        )
+    )
+    # 460000 counts are 10 m in 20 s: 0.5 m/s at setpoint 50.
+    assert scale.setpoints(1.0, 0.0) == pytest.approx((100.0, 100.0))
+
+
+def test_one_marked_side_stands_for_both_and_says_so():
+    found = constants_of(readings(marked_turns=[{"side": "right", "counts": 1000}])).powertrain
+    assert found.turn_counts_both == (1000.0, 1000.0)
+    assert found.left.counts_per_turn is None
+    assert "right side" in found.counts_per_turn.note
+
+
+def test_counts_known_before_serve_a_table_without():
+    known = constants_of(readings()).powertrain
+    found = constants_of(readings(marked_turns=[]), known=known).powertrain
+    assert found.left.setpoint_per_radps.value == pytest.approx(known.left.setpoint_per_radps.value)
+    assert found.right.setpoint_per_radps.value == pytest.approx(known.right.setpoint_per_radps.value)

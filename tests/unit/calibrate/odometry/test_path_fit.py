@@ -122,3 +122,18 @@ def test_a_log_becomes_a_run():
     assert found.turned_rad == pytest.approx(0.5 * np.pi, abs=2e-3)  # the last pose comes 10 ms late
     with pytest.raises(LogError, match="no pose"):
         run_of_log(DriveLog({"encoders": log["encoders"]}, source="walk"), p3at)
+
+
+def test_squares_and_lines_tell_the_track_on_the_spot():
+    """All their turns are spins: that track is found, and the sentence asks for arcs, not for spins. Squares alone end where they
+    began, which leaves the radii's scale open and with it every track; still nobody says that there are no spins."""
+    draw = np.random.default_rng(5)
+    fit, squares = (
+        fit_runs(paths(TRUTH, draw, kinds=kinds), radius_m=RADIUS_M, track_m=TRACK_M)
+        for kinds in (("square", "line"), ("square",))
+    )
+    assert fit.parameters()["spin_track_m"].value == pytest.approx(TRUTH.spin_track_m, rel=0.01)
+    for found in (fit, squares):
+        assert not any("no run turns" in line for line in found.identifiability)
+        assert any("of the turning is on the spot" in line and "drive arcs" in line for line in found.identifiability)
+    assert squares.parameters()["radius_left_m"].value is None

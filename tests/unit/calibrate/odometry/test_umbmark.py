@@ -86,3 +86,24 @@ def test_it_prints_and_documents_itself():
     found = umbmark_of_runs(squares(robot(1.0003, 1.004), repeats=2), track_m=TRACK_M, radius_m=RADIUS_M)
     assert "E_max,syst" in found.summary()
     assert found.to_document()["parameters"]["track_m"]["value"] == found.track_m.value
+
+
+def test_one_square_a_way_has_no_spread():
+    found = umbmark_of_runs(squares(robot(1.0003, 1.004)), track_m=TRACK_M, radius_m=RADIUS_M)
+    assert (found.track_m.std, found.track_m.interval_90, found.radius_left_m.interval_90) == (None, None, None)
+    assert found.to_document()["e_b"]["std"] is None
+    assert "spreads are unknown" in found.summary()
+
+
+def test_the_mean_radius_keeps_its_spread():
+    """Squares tell the ratio: exact ones leave 1 % of the mean radius in both radii and, rolled with it, in the track."""
+    found = umbmark([(-0.08, -0.08)] * 2, [(-0.08, 0.08)] * 2, **NUMBERS, radius_std_m=0.01 * RADIUS_M)
+    for p in found.parameters().values():
+        assert p.std / p.value == pytest.approx(0.01)
+        assert p.interval_90[1] / p.value - 1.0 == pytest.approx(0.01645, rel=1e-3)
+
+
+@pytest.mark.parametrize("side_m", [40.0, 3.1, 0.0, -4.0, math.nan])
+def test_a_side_that_was_not_driven_is_refused(side_m):
+    with pytest.raises(LogError, match="side"):
+        umbmark_of_runs(squares(robot()), side_m=side_m, track_m=TRACK_M, radius_m=RADIUS_M)
