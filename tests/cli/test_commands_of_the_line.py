@@ -262,10 +262,12 @@ def test_the_demo_needs_no_file_and_names_what_it_wrote(slipfit):
     names = [Path(path).name for path in document["written"]]
     assert {"plan.scenario.yaml", "run.mcap", "p3at.twin.yaml", "p3at.report.html", "slip.png", "validation.png"} <= set(names)
     assert all(Path(path).stat().st_size > 0 for path in document["written"])
-    # The truth that only the simulator knows, and the error of 20 Hz differences beside it.
+    # The truth that only the simulator knows; and the published protocol on its own speed steps, which scatter (SPEC 1(b)).
     found, known = document["calibration"]["parameters"]["c_long_per_n"], document["truth"]["c_long_per_n"]
     assert found["value"] == pytest.approx(known, abs=4 * found["std"])
-    assert abs(found["value"] - known) < abs(document["by_published_protocol"]["c_long_per_n"]["value"] - known)
+    by_differences = document["by_published_protocol"]["c_long_per_n"]
+    assert by_differences["runs"] >= 10
+    assert by_differences["std_of_mean"] > 2 * found["std"]
 
 
 def test_laws_are_drawn(slipfit):

@@ -60,6 +60,7 @@ def test_patch_with_named_wheels(slipfit, twin):
     ("options", "said"),
     [
         (("--world", "-o", "new.sdf"), "--world has no meaning with --into"),
+        (("--step-s", "0.002", "-o", "new.sdf"), "--step-s has no meaning with --into"),
         (("--wheel-shape", "thin", "-o", "new.sdf"), "--wheel-shape has no meaning with --into"),
         (("-o", "new.yaml"), "new.yaml: a patched model cannot be '.yaml'; expected a name that ends in .sdf, .urdf"),
         (("-o", "loop.sdf"), "loop.sdf"),
@@ -109,6 +110,14 @@ def test_one_of_several_grounds(slipfit):
         (["p3at.twin.yaml", "--to", "gz", "--wheel-shape", "cube"], "expected sphere or thin"),
         (["p3at.twin.yaml", "--to", "mjcf", "--at-speed-mps", "0"], "at_speed_mps = 0 m/s lies outside"),
         (["p3at.twin.yaml", "--to", "mjcf", "--world"], "--world has no meaning for mjcf"),
+        (["p3at.twin.yaml", "--to", "mjcf", "--wheel-shape", "thin"], "--wheel-shape has no meaning for mjcf"),
+        (["p3at.twin.yaml", "--to", "gz", "--at-speed-mps", "1"], "--at-speed-mps has no meaning for gz here; it goes with mjcf"),
+        (["p3at.twin.yaml", "--to", "gz", "--step-s", "0.002"], "--step-s has no meaning for gz here"),
+        (
+            ["p3at.twin.yaml", "--to", "gz", "--wheels", ",".join(f"{name}={name}" for name in WHEELS)],
+            "--wheels has no meaning for gz here",
+        ),
+        (["--check", "mine.sdf", "-o", "x.sdf"], "--check writes nothing"),
         (["p3at.twin.yaml", "--to", "mjcf", "--into", "mine.sdf", "-o", "x.sdf"], "--into has no meaning for mjcf"),
         (["p3at.twin.yaml", "--to", "gz", "--in-place"], "--in-place needs --into"),
         (["p3at.twin.yaml", "--to", "gz", "--into", "mine.sdf"], "--into needs either -o FILE"),
@@ -132,3 +141,10 @@ def test_refusals(refused, twin, arguments, said):
 
 def test_help_has_an_example(slipfit):
     assert "slipfit export p3at.twin.yaml --to gz" in " ".join(slipfit("export", "--help").out.split())
+
+
+def test_the_step_is_the_files(slipfit, twin):
+    assert slipfit("export", twin, "--to", "mjcf", "--step-s", "0.002", "-o", "s.xml").code == 0
+    assert 'timestep="0.002"' in Path("s.xml").read_text()
+    assert slipfit("export", twin, "--to", "gazebo-classic", "--world", "--step-s", "0.002", "-o", "s.sdf").code == 0
+    assert "<max_step_size>0.002</max_step_size>" in Path("s.sdf").read_text()

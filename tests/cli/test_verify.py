@@ -26,6 +26,7 @@ def test_bad_requests(refused, twin):
     assert "-o goes with --tune" in refused("verify", twin, "-o", "x.sdf")
     assert "--within-percent is -1" in refused("verify", twin, "--within-percent", "-1")
     assert "--tune goes without" in refused("verify", twin, "--tune", "--report", "x.html")
+    assert "--tune finds step" in refused("verify", twin, "--engine", "ode", "--tune", "--kp-n-per-m", "1e5")
     Path("taken.html").write_text("mine")
     assert "taken.html" in refused("verify", twin, "--report", "taken.html")
 
@@ -77,3 +78,6 @@ def test_a_model_that_is_no_model_is_refused(slipfit, twin):
     result = slipfit("verify", twin, "--engine", "ode", "--model", "own.xml")
     assert result.code == 2
     assert "ode reads .sdf files" in result.err
+    result = slipfit("verify", twin, "--engine", "ode", "--model", "own.urdf")
+    assert result.code == 2
+    assert "gz sdf -p own.urdf > own.sdf" in result.err

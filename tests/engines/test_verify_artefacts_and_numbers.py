@@ -197,6 +197,40 @@ def test_gravity_of_the_world_is_compared(need, write_world):
     assert told.setting == "<gravity> of the world"
 
 
+def test_inertia_that_the_file_leaves_out_is_found(need, write_world):
+    """SDF: <inertia> is 1 kg m² where it is missing. Base 1 instead of 0.3978: 0.755 + 0.602 = 1.357 in all; wheels 1 kg m²."""
+    need("ode")
+    path = write_world()
+    text = path.read_text()
+    path.write_text(re.sub(r"(<mass>14</mass>)<inertia>.*?</inertia>", r"\1", text, flags=re.DOTALL))
+    told = next(a for a in verify(known_twin(), "ode", model=path).artefacts if a.kind is Kind.INERTIA)
+    assert float(re.fullmatch(r"yaw inertia \[kg m²\] ([\d.]+) instead of 0.755\d*", told.found)[1]) == pytest.approx(
+        1.357, abs=0.002
+    )
+    path.write_text(re.sub(r"(<mass>1.5</mass>)<inertia>.*?</inertia>", r"\1", text, flags=re.DOTALL))
+    told = next(a for a in verify(known_twin(), "ode", model=path).artefacts if a.kind is Kind.INERTIA)
+    assert "spin inertia of a wheel [kg m²] 1 instead of 0.009075" in told.found
+    path.write_text(text.replace("<pose>0 0 0.06 0 0 0</pose>", "<pose>0 0 0.16 0 0 0</pose>"))
+    told = next(a for a in verify(known_twin(), "ode", model=path).artefacts if a.kind is Kind.INERTIA)
+    assert told.found == "height of the centre of mass [m] 0.222 instead of 0.152"  # 14 kg of 20, 0.1 m higher
+
+
+def test_edges_of_rigid_wheels_share_loads_as_the_solver_likes(need, write_world):
+    """A wheel on either edge: its load acts 37 mm to either side. Masses and centres are the twin's."""
+    need("gz-physics")
+    found = verify(known_twin(), "gz-physics", model=write_world(width_m=0.075))
+    assert kinds(found) == {Kind.CONTACTS}, found.summary()
+
+
+@pytest.mark.parametrize("step_s", [0.002, 0.0005])
+def test_exports_are_made_for_the_step_that_is_asked_for(step_s, need):
+    """MuJoCo's updater refuses steps above the file's."""
+    need("mujoco")
+    found = verify(known_twin(), "mujoco", settings=Settings(step_s=step_s))
+    assert found.settings["step_s"] == step_s
+    assert found.is_close, found.summary()
+
+
 def test_radius_of_one_plugin_wheel_is_compared(need, write_world):
     """slip = compliance |w| / N with w = wheel_radius omega: twice the radius slips twice as much."""
     need("ode")
@@ -250,6 +284,28 @@ def test_a_twin_whose_grip_runs_out_is_compared_with_its_own_spin(need):
     found = verify(Twin.from_mapping(data, where="gripping"), "ode")
     assert found.is_good, found.summary()
     assert found.ratio.found == pytest.approx(20.75, rel=5e-3)
+
+
+def test_a_twin_on_ice_is_compared_with_itself(need):
+    """mu = 0.05: it slides down the slope while parked, and its speed step says nothing of c_long; ODE does the same."""
+    need("ode")
+    data = known_twin().to_mapping()
+    data["grounds"]["floor"]["parameters"]["mu"] = {"value": 0.05, "status": "converged", "source": "known"}
+    found = verify(Twin.from_mapping(data, where="ice"), "ode")
+    assert not found.artefacts, found.summary()
+    assert abs(found.c_long.share) < 0.02
+    assert any("slides down a side slope" in note for note in found.notes)
+
+
+def test_stiff_ground_has_no_directions_of_friction_to_find(need, write_world):
+    """c_lat = 1e-9: the slope carries the twin by nanometres, and engines by what their contacts give way. The motors are too
+    weak for a spin there."""
+    need("ode")
+    found = verify(known_twin(c_long=1e-9, c_lat=1e-9), "ode")
+    assert not kinds(found) & {Kind.FDIR1, Kind.HEADING}, found.summary()
+    assert any("carries the twin by" in note for note in found.notes)
+    found = verify(known_twin(c_long=1e-9, c_lat=1e-9), "ode", model=write_world(fdir1=""))
+    assert "there is no <fdir1> (by the file" in next(a for a in found.artefacts if a.kind is Kind.FDIR1).found
 
 
 def test_advice_on_contacts_is_the_engines_own(need, write_world):

@@ -11,12 +11,15 @@ from threadpoolctl import threadpool_limits
 from slipfit.calibrate.observations import Observations
 from slipfit.calibrate.replay import Replay
 from slipfit.calibrate.unknowns import Unknown, started
-from slipfit.calibrate.weights import PoseNoise, Weighing, pose_noise, reading_noise, weigh_inertial, weigh_pose
+from slipfit.calibrate.weights import PoseNoise, Weighing, noise_of_poses, pose_noise, reading_noise, weigh_inertial, weigh_pose
 from slipfit.library import Robot
 from slipfit.library.deviation import robust_std
 
 #: Least noise that a channel is taken to have: accelerations, turning rates, ways, angles.
 FLOORS = {"accel": 2e-3, "gyro": 1e-4, "way": 1e-5, "angle": 1e-5}
+
+#: Noise of a good tracker's poses: ahead, to the left (m), yaw (rad).
+GOOD_TRACKER = (1e-3, 1e-3, 2e-3)
 
 SIGNALS = (
     ("accel_x_mps2", "accelerometer ahead"),
@@ -105,13 +108,13 @@ class Solution:
 
 
 def noise_of_readings(observations: Observations) -> list[float | PoseNoise]:
-    """What the readings tell before anything is fitted; of a pose, what a tracker has."""
+    """What the readings tell before anything is fitted; of a pose at least what a good tracker has."""
     found: list[float | PoseNoise] = []
     if observations.imu is not None:
         kinds = ("accel", "accel", "gyro")
         found += [reading_noise(observations.imu.readings[:, k], FLOORS[kind]) for k, kind in enumerate(kinds)]
     if observations.pose is not None:
-        found += [PoseNoise(1e-3, 1e-3), PoseNoise(1e-3, 1e-3), PoseNoise(2e-3, 2e-3)]
+        found += [noise_of_poses(observations.pose, k, least) for k, least in enumerate(GOOD_TRACKER)]
     return found
 
 

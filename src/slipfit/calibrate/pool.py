@@ -99,7 +99,9 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
 
 
 def _interval_width(drives: Sequence[DriveFit]) -> float:
-    """Standard deviations to either side that hold 90 %."""
+    """Standard deviations to either side that hold 90 %: Student's where blocks of the drives, which are few, told the spread."""
+    if all(d.inflation <= 1.0 for d in drives):
+        return _ONE_SIDED
     return quantile(sum(max(8, round(d.duration_s / BLOCK_S)) for d in drives))
 
 
@@ -299,7 +301,7 @@ def _sentences(
         said.append(
             f"without a pose the gyro's scale and the track are taken as exact: 0.1 % of either changes c_lat / c_long by "
             f"{0.1 * (1.0 + c_lat.value / c_long.value * (robot.track_m / robot.wheelbase_m) ** 2):.1f} %, and c_long with it; "
-            f"turn the robot by ten known turns and compare, or say how far the scale may be off (gyro_scale_std)"
+            f"turn the robot by ten known turns and compare, or say how far the scale may be off (--gyro-scale-std)"
         )
     if not robot.mass_kg.std:
         said.append("the robot's mass has no spread in its file: the intervals contain none")

@@ -35,6 +35,9 @@ IN_STEPS = 0.2
 #: sample, which would look like a precise clock.
 LEAST_READING = 0.2
 
+#: Poses farther apart than this (s) do not tell their own noise.
+SELDOM_S = 0.12
+
 #: Windows with less than this share of their weight left are not used.
 LEAST_SHARE = 0.25
 
@@ -136,6 +139,15 @@ def pose_noise(residuals: np.ndarray, is_next: np.ndarray, floor: float) -> Pose
     pose_variance = min(max(-g1, 0.0), 0.5 * g0)
     step_variance = max(g0 - 2.0 * pose_variance, 1e-3 * g0)
     return PoseNoise(max(np.sqrt(pose_variance), floor), max(np.sqrt(step_variance), floor))
+
+
+def noise_of_poses(pose: PoseSteps, signal: int, least: float) -> PoseNoise:
+    """What a tracker's poses tell of their noise before anything is fitted: third differences, 20 p^2, which steady motion does
+    not reach; `least` where they come too seldom for that, or tell less."""
+    if float(np.median(pose.to_s - pose.from_s)) > SELDOM_S:
+        return PoseNoise(least, least)
+    second = np.diff(pose.moved[:, signal], n=2)
+    return PoseNoise(max(robust_std(second[pose.is_next[1:-1] & pose.is_next[2:]]) / math.sqrt(20.0), least), least)
 
 
 def reading_noise(signal: np.ndarray, floor: float) -> float:

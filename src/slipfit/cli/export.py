@@ -1,5 +1,6 @@
 """slipfit export: a twin as files for simulators and controllers, or put into a model of one's own."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -26,8 +27,11 @@ def export(
     wheel_shape: Annotated[
         str | None, typer.Option(help="SDF: collisions of wheels, sphere or thin.", show_default="sphere")
     ] = None,
-    world: Annotated[bool, typer.Option("--world", help="SDF: a world with ground and 1 ms steps around the model.")] = False,
-    at_speed_mps: Annotated[float, typer.Option(help="MJCF: rim speed at which the file without updater is right.")] = 0.5,
+    world: Annotated[bool, typer.Option("--world", help="SDF: a world with ground and steps of 1 ms around the model.")] = False,
+    at_speed_mps: Annotated[
+        float | None, typer.Option(help="MJCF: rim speed at which the file without updater is right.", show_default="0.5")
+    ] = None,
+    step_s: Annotated[float | None, typer.Option(help="Step of the MJCF, or of the --world.", show_default="0.001")] = None,
     check: Annotated[
         Path | None, typer.Option(help="Instead of writing: look over the WheelSlip block of this SDF file.")
     ] = None,
@@ -36,12 +40,15 @@ def export(
 ) -> None:
     """Write a twin for a simulator or controller, and say what the file does not tell as the twin does.
 
-    With --into your own model gets the twin's friction and slip. --check looks an SDF file over, exit code 1 if it finds
-    something.
+    With --into your own model gets the twin's friction and slip. --check looks an SDF file over: exit code 1 where it finds any.
 
     Example: slipfit export p3at.twin.yaml --to gz -o p3at.sdf
     """
     if check is not None:
+        if out is not None or into is not None or in_place:
+            raise ParameterError(
+                "--check writes nothing; expected slipfit export --check FILE, without -o, --into and --in-place"
+            )
         _check(check, json)
         return
     if twin is None or to is None:
@@ -59,10 +66,11 @@ def export(
 
         if target.patches is None:
             raise ParameterError(f"--into has no meaning for {to}; it patches SDF and URDF for gz, fortress and gazebo-classic")
-        unused = "--world" if world else "--wheel-shape" if wheel_shape is not None else None
+        given = {"--world": world or None, "--wheel-shape": wheel_shape, "--at-speed-mps": at_speed_mps, "--step-s": step_s}
+        unused = [flag for flag, value in given.items() if value is not None]
         if unused:
             raise ParameterError(
-                f"{unused} has no meaning with --into, which leaves the rest of your model as it is; take it out"
+                f"{unused[0]} has no meaning with --into, which leaves the rest of your model as it is; take it out"
             )
         place = _place(into, out, in_place)
         done = patch(record, into, target.patches, ground, named)
@@ -71,13 +79,23 @@ def export(
         return
     if in_place:
         raise ParameterError("--in-place needs --into FILE; give it, or write to -o FILE")
-    if world and target.patches is None:
-        raise ParameterError(f"--world has no meaning for {to}; it goes with gz, fortress and gazebo-classic")
+    is_sdf = target.patches is not None
+    for flag, is_given, has_meaning, goes_with in (
+        ("--world", world, is_sdf, "gz, fortress and gazebo-classic"),
+        ("--wheel-shape", wheel_shape is not None, is_sdf, "gz, fortress and gazebo-classic"),
+        ("--at-speed-mps", at_speed_mps is not None, to == "mjcf", "mjcf"),
+        ("--step-s", step_s is not None, to == "mjcf" or world, "mjcf and --world"),
+        ("--wheels", wheels is not None, to == "ros2-control", "--into and ros2-control"),
+    ):
+        if is_given and not has_meaning:
+            raise ParameterError(f"{flag} has no meaning for {to} here; it goes with {goes_with}")
     if out is not None:
         from slipfit.library.files import check_target
 
         check_target(out, force=force, formats=target.endings)
-    settings = Settings(wheel_shape or "sphere", world, at_speed_mps, named)  # type: ignore[arg-type]  # checked there
+    usual = Settings(world=world, wheels=named)
+    chosen = {"wheel_shape": wheel_shape, "at_speed_mps": at_speed_mps, "step_s": step_s}
+    settings = replace(usual, **{name: value for name, value in chosen.items() if value is not None})  # type: ignore[arg-type]
     text = target.write(record, ground, settings)
     written = text.save(out, force=force)
     lines = [text.summary(), *(f"wrote {path}" for path in written)]

@@ -43,6 +43,10 @@ def verify(
     from slipfit.twin import Twin
 
     _check_options(tune, out, model, within_percent, within_deg, report, plot)
+    if tune and any(value is not None for value in (step_s, iterations, kp_n_per_m, kd_ns_per_m)):
+        raise ParameterError(
+            "--tune finds step, iterations, kp and kd; take --step-s, --iterations, --kp-n-per-m, --kd-ns-per-m out"
+        )
     if report:
         check_target(report, force=force, formats=(".html",))
     if plot:

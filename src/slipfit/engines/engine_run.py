@@ -6,6 +6,8 @@ from enum import Enum
 import numpy as np
 
 from slipfit.engines.settings import Settings
+from slipfit.errors import SimulationError
+from slipfit.library import Robot
 from slipfit.simulate.trajectory import RunStatus, Trajectory
 
 #: Columns of a row as steppers fill it: the base link's origin, then each wheel.
@@ -15,6 +17,9 @@ WHEEL_COLUMNS = ("angle", "speed", "contacts", "sinkage", "normal", "along", "ac
 
 #: Stiff contacts let go for single steps when commands jump; a wheel that lifts is away for longer than this, all in all.
 BOUNCE_S = 0.01
+
+#: A base link is amid its wheels within this (m), as wheels of a robot's file are opposite to each other.
+AMID_M = 1e-3
 
 
 def row_width(wheels: int) -> int:
@@ -123,8 +128,28 @@ class EngineRun:
 
     @property
     def wheels_centre_m(self) -> np.ndarray:
-        """Amid the wheels, at the height of the link's origin: what poses are told of unless another point is named."""
+        """Amid the wheels, at the height of the link's origin."""
         return np.array([*self.wheels_at_m[:, :2].mean(axis=0), 0.0])
+
+    def origin_m(self, robot: Robot | None = None) -> np.ndarray:
+        """The point of the base link that is the robot's origin, from which its wheels' places count: both know their wheels.
+
+        A base link may be anywhere on the robot. Without a robot it has to be amid its wheels, or nobody knows.
+        """
+        centre = self.wheels_centre_m
+        if robot is None:
+            if np.abs(centre).max() <= AMID_M:
+                return centre
+            raise SimulationError(
+                f"{self.model}: its wheels' centre is at x = {centre[0]:.4g}, y = {centre[1]:.4g} m of its base link; where the "
+                f"robot's origin is, its file says: give the robot that was driven (robot=...)"
+            )
+        if len(robot.wheels.at_m.value) != len(self.wheels_at_m):
+            raise SimulationError(
+                f"{self.model} has {len(self.wheels_at_m)} wheels, the robot {robot.name} {len(robot.wheels.at_m.value)}; "
+                f"give the robot that was driven"
+            )
+        return np.asarray(centre - np.array([*np.mean(robot.wheels.at_m.value, axis=0), 0.0]))
 
     @property
     def airborne_s(self) -> np.ndarray:
@@ -140,12 +165,10 @@ class EngineRun:
         lifted = bool((self.airborne_s > BOUNCE_S).any())
         return tuple(f for f, found in ((Finding.TIPPED, tipped), (Finding.LIFTED, lifted)) if found)
 
-    def trajectory(self, ground: str = "", at_m: np.ndarray | None = None) -> Trajectory:
-        """The motion in the plane, as our simulator records it; specific force at the centre of mass.
-
-        `at_m` is the point of the base link whose motion it is: the wheels' centre where none is given.
-        """
-        place, velocity = self.point(self.wheels_centre_m if at_m is None else at_m)
+    def trajectory(self, robot: Robot | None = None, ground: str = "") -> Trajectory:
+        """The motion in the plane, as our simulator records it: of the robot's origin (`origin_m`); specific force at the
+        centre of mass."""
+        place, velocity = self.point(self.origin_m(robot))
         heading = self.heading_rad
         ahead, left = np.cos(heading), np.sin(heading)
         felt = self.specific_force(self.centre_of_mass_m)

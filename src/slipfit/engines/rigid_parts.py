@@ -59,6 +59,23 @@ def whole_centre(model: SdfModel) -> np.ndarray:
     return np.asarray(inverse.rotation @ centre + inverse.position_m)
 
 
+def yaw_inertia(model: SdfModel) -> float:
+    """Of the whole robot about its centre of mass, about the base link's z (kg m²)."""
+    parts, up = parts_of(model), model.base.frame.rotation[:, 2]
+    masses = np.array([part.mass_kg for part in parts])
+    places = np.array([part.frame.position_m for part in parts])
+    away = np.cross(places - masses @ places / masses.sum(), up)
+    axes = [part.frame.rotation.T @ up for part in parts]
+    return float(sum(a @ part.tensor_kgm2 @ a for a, part in zip(axes, parts, strict=True)) + masses @ (away**2).sum(axis=1))
+
+
+def spin_inertias(model: SdfModel) -> list[float]:
+    """Of each wheel about its axle, with what is fixed to it (kg m²)."""
+    part_of = {name: part for part in parts_of(model) for name in part.frames}
+    pairs = [(part_of[wheel.link.name], wheel.joint.axis / np.linalg.norm(wheel.joint.axis)) for wheel in model.wheels]
+    return [float((p.frame.rotation.T @ a) @ p.tensor_kgm2 @ (p.frame.rotation.T @ a)) for p, a in pairs]
+
+
 def measures_of(model: SdfModel) -> dict[str, object]:
     """What a record of a run tells about its model: name, wheels, centre of mass."""
     return {

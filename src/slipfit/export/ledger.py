@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from slipfit.library.ground import STANDARD_GRAVITY
+
 #: Width of the comment in exported files.
 _WIDTH = 118
 
 #: What worlds have where nobody says otherwise; Gazebo's own 9.8 is the same to a thousandth.
-EARTH_MPS2 = 9.81
+EARTH_MPS2 = STANDARD_GRAVITY.value
 _SAME_GRAVITY_MPS2 = 0.0101
 
 
@@ -57,7 +59,7 @@ def gravity_entry(twin_mps2: float, world_mps2: float | None = None) -> Entry | 
     """A model without a world falls as the world says into which it is put, 9.81 m/s2 where nobody says."""
     if abs(twin_mps2 - (world_mps2 or EARTH_MPS2)) <= _SAME_GRAVITY_MPS2:
         return None
-    found = "a model does not say it, and worlds have 9.81 of themselves"
+    found = f"a model does not say it, and worlds have {EARTH_MPS2:.4g} of themselves"
     if world_mps2 is not None:
         found = f"the file's world has {world_mps2:.4g}"
     return Entry(f"gravity of {twin_mps2:.4g} m/s2", found, f"give the world <gravity>0 0 {-twin_mps2:.6g}</gravity>")

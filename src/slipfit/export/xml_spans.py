@@ -3,6 +3,7 @@
 The parser is expat; it refuses document type definitions, which is where entity bombs and external files come from.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,9 @@ from xml.sax.saxutils import escape
 
 from slipfit.errors import ExportError
 from slipfit.export.xml_text import element, indented
+
+#: What text is not: comments, processing instructions, tags; CDATA is text in other words.
+_MARKUP = re.compile(rb"""(<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>|<(?:[^>"']|"[^"]*"|'[^']*')*>)""", re.DOTALL)
 
 #: Robots' files have some kilobytes; beyond this something else was given.
 _LARGEST_BYTES = 50_000_000
@@ -231,11 +235,30 @@ def _replaced(document: Document, leaf: Node, content: str) -> Edit | None:
     """A leaf with its new text; attributes (<mu1 value="1"/> of URDF) go, because they would be read instead."""
     if leaf.text.strip() == content and not leaf.children and not leaf.attributes:
         return None
-    was = leaf.text.strip() or " ".join(leaf.attributes.values()) or "nothing"
+    was = " ".join(leaf.text.split()) or " ".join(leaf.attributes.values()) or "nothing"
     said = f"line {leaf.line}: {leaf.tag} {was} -> {content}"
+    inner = _with_text(document.data[leaf.inner_start : leaf.inner_end], document.encoded(escape(content)))
     if leaf.children or leaf.attributes or leaf.is_empty_tag:
-        return Edit(leaf.start, leaf.end, document.encoded(element(leaf.tag, content)), said)
-    return Edit(leaf.inner_start, leaf.inner_end, document.encoded(escape(content)), said)
+        tag = document.encoded(leaf.tag)
+        return Edit(leaf.start, leaf.end, b"<%b>%b</%b>" % (tag, inner, tag), said)
+    return Edit(leaf.inner_start, leaf.inner_end, inner, said)
+
+
+def _with_text(inner: bytes, text: bytes) -> bytes:
+    """A leaf's content with its text in place of the old, before everything else where there was none. Comments, processing
+    instructions and blanks stay; child elements, which a leaf should not have, go."""
+    kept: list[bytes] = []
+    is_said = False
+    for piece in _MARKUP.split(inner):
+        if piece.startswith((b"<!--", b"<?")):
+            kept.append(piece)
+        elif piece.startswith(b"<") and not piece.startswith(b"<![CDATA["):
+            continue  # a tag of a child
+        else:
+            bare = piece.strip()
+            kept.append(piece if not bare else piece.replace(bare, b"" if is_said else text, 1))
+            is_said = is_said or bool(bare)
+    return b"".join(kept if is_said else [text, *kept])
 
 
 def _rendered(wanted: Wanted) -> str:

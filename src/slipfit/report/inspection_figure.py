@@ -42,6 +42,7 @@ def draw_inspection(inspection: Inspection, robot: Robot) -> Figure:
     for axes in (turning, going, pushing):
         _shade(axes, inspection, [s for s in (wheels, inertial, seen) if s is not None])
         if axes.get_legend_handles_labels()[0]:
+            axes.margins(y=0.12)  # room for the legend
             axes.legend(frameon=False, fontsize=8, ncols=3, loc="best")
     return figure
 

@@ -36,8 +36,10 @@ def draw_validation(validation: Validation) -> Figure:
         ):
             _draw_errors(axes, horizons, kind)
             _tidy(axes, over, label)
-    legend = {"title": "medians; bars reach to 90 % of the windows", "title_fontsize": 8, "alignment": "left"}
-    grid[0][1].legend(frameon=False, fontsize=9, loc="best", **legend)
+    # Below the axes: lines of errors fill them in every way.
+    lines, names = grid[0][1].get_legend_handles_labels()
+    note = "medians; bars reach to 90 % of the windows"
+    figure.legend(lines, names, title=note, loc="outside lower center", ncols=len(names), frameon=False, fontsize=9)
     return figure
 
 

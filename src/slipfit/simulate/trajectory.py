@@ -35,7 +35,7 @@ class RunStatus(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """Motion of the wheels' centre in the plane's own frame, and of each wheel. First axis time, second wheel.
+    """Motion of the robot's origin (docs/conventions) in the plane's own frame, and of each wheel. First axis time, second wheel.
 
     vx, vy are along the body's axes; fx, fy are what an accelerometer at the centre of mass feels along them; effort is the
     wheel's torque (N m) with a speed loop and its current (A) with a motor.

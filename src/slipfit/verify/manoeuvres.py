@@ -64,17 +64,18 @@ def manoeuvre(name: str, robot: Robot, ground: Ground, commands: list[Command], 
 
 def spin(robot: Robot, ground: Ground, for_s: float = SPIN_S) -> Manoeuvre:
     """Rest, then a steady spin on the spot: the test of [Trimble2022] for c_lat / c_long."""
-    return manoeuvre("spin", robot, ground, [_rest(), *_ramped(robot, [(for_s, 0.0, SPIN_RADPS)])])
+    return manoeuvre("spin", robot, ground, [_rest(), *_ramped(robot, ground, [(for_s, 0.0, SPIN_RADPS)])])
 
 
 def speed_step(robot: Robot, ground: Ground) -> Manoeuvre:
     """Slow, then as fast as balance and motors allow to a higher speed: the test of [Trimble2022] for c_long."""
-    return manoeuvre("speed step", robot, ground, [_rest(), *_ramped(robot, [(1.5, SLOW_MPS, 0.0), (2.5, FAST_MPS, 0.0)])])
+    legs = [(1.5, SLOW_MPS, 0.0), (2.5, FAST_MPS, 0.0)]
+    return manoeuvre("speed step", robot, ground, [_rest(), *_ramped(robot, ground, legs)])
 
 
 def side_slope(robot: Robot, ground: Ground) -> Manoeuvre:
     """Rest across a slope, then straight ahead: slip across the wheels alone carries the robot down."""
-    return manoeuvre("side slope", robot, ground, [_rest(), *_ramped(robot, [(2.0, SLOPE_MPS, 0.0)])], SLOPE_RAD)
+    return manoeuvre("side slope", robot, ground, [_rest(), *_ramped(robot, ground, [(2.0, SLOPE_MPS, 0.0)])], SLOPE_RAD)
 
 
 #: Seconds, m/s, rad/s.
@@ -84,12 +85,12 @@ _MORE_LEGS = [(1.0, 0.0, 0.0), (3.5, 0.7, -0.4), (1.0, 0.0, 0.0), (1.5, -0.4, 0.
 
 def free_drive(robot: Robot, ground: Ground) -> Manoeuvre:
     """Twenty seconds of speed steps, arcs and spins."""
-    return manoeuvre("free drive", robot, ground, _ramped(robot, _FIRST_LEGS + _MORE_LEGS))
+    return manoeuvre("free drive", robot, ground, _ramped(robot, ground, _FIRST_LEGS + _MORE_LEGS))
 
 
 def short_drive(robot: Robot, ground: Ground) -> Manoeuvre:
     """The first half of it: a step, an arc, a spin."""
-    return manoeuvre("short drive", robot, ground, _ramped(robot, _FIRST_LEGS))
+    return manoeuvre("short drive", robot, ground, _ramped(robot, ground, _FIRST_LEGS))
 
 
 def short_spin(robot: Robot, ground: Ground) -> Manoeuvre:
@@ -101,22 +102,22 @@ def _rest() -> Command:
     return Command(for_s=REST_S, v_mps=0.0)
 
 
-def steepest_ramp_mps2(robot: Robot) -> float:
+def steepest_ramp_mps2(robot: Robot, ground: Ground) -> float:
     """Acceleration of rims that keeps wheels on the ground and motors below their limit.
 
-    Symbols    a = min(OF_TIPPING g arm / h, OF_TORQUE n tau / (R m)); arm the least distance from the centre of mass to the
-               outline of the wheels, h its height, n wheels with torque tau and radius R
+    Symbols    a = min(OF_TIPPING g arm / h, OF_TORQUE n tau / (R m)); g the ground's gravity, arm the least distance from the
+               centre of mass to the outline of the wheels, h its height, n wheels with torque tau and radius R
     """
     at, (x, y, height) = np.array(robot.wheels.at_m.value), robot.centre_of_mass_m.value
     arm = min(float(at[:, 0].max()) - x, x - float(at[:, 0].min()), float(at[:, 1].max()) - y, y - float(at[:, 1].min()))
-    tipping = 9.81 * max(arm, 0.0) / height
+    tipping = ground.gravity_mps2.value * max(arm, 0.0) / height
     pull = len(at) * torque_limit_nm(robot) / (robot.wheels.radius_m.value * robot.mass_kg.value)
     return float(max(0.1, min(OF_TIPPING * tipping, OF_TORQUE * pull, MOST_MPS2)))
 
 
-def _ramped(robot: Robot, legs: list[tuple[float, float, float]]) -> list[Command]:
+def _ramped(robot: Robot, ground: Ground, legs: list[tuple[float, float, float]]) -> list[Command]:
     """Legs of (seconds, m/s, rad/s), each reached by a ramp that takes at most half of it."""
-    a, half_track = steepest_ramp_mps2(robot), 0.5 * robot.track_m
+    a, half_track = steepest_ramp_mps2(robot, ground), 0.5 * robot.track_m
     commands, before = [], (0.0, 0.0)
     for for_s, v_mps, yaw_radps in legs:
         change = abs(v_mps - before[0]) + half_track * abs(yaw_radps - before[1])

@@ -78,15 +78,9 @@ class Apart:
         return asdict(self)
 
 
-def twin_origin_m(run: EngineRun, robot: Robot) -> np.ndarray:
-    """The point of the engine's base link that is the twin's origin: both know where it is from the wheels."""
-    middle = np.mean(robot.wheels.at_m.value, axis=0)
-    return np.asarray(run.wheels_centre_m - np.array([*middle, 0.0]))
-
-
 def paths(drive: Manoeuvre, run: EngineRun, robot: Robot, ground: Ground, *, reached: bool) -> Paths:
     """Both paths, of the twin's origin. With `reached` the twin's wheels turn as the engine's did, whose servos may be soft."""
-    theirs, ours = run.trajectory(at_m=twin_origin_m(run, robot)), drive.motion
+    theirs, ours = run.trajectory(robot), drive.motion
     time_s = np.asarray(ours.time_s)
     at = np.column_stack([ours.x_m, ours.y_m, ours.heading_rad])
     if reached:
@@ -139,19 +133,22 @@ def spin_reading(run: EngineRun | Trajectory, robot: Robot, c_long_per_n: float,
     return ratio_from_spin(asked, rate, SpinGeometry.of(robot, half_width_m), c_long_per_n=c_long_per_n)
 
 
-def step_reading(run: EngineRun, robot: Robot) -> float:
-    """c_long of the speed step (1/N)."""
-    motion = run.trajectory()
+def step_reading(run: EngineRun | Trajectory, robot: Robot) -> float:
+    """What the speed step says for c_long (1/N), of an engine's run or of the twin's own.
+
+    Where Coulomb's limit is reached it says something else, but the same for the same motion. NaN where nothing speeds up.
+    """
+    motion = run.trajectory(robot) if isinstance(run, EngineRun) else run
     after = motion.time_s >= REST_S + 0.5
     v = motion.vx_mps[after]
     rim = motion.wheel_speed_radps[after].mean(axis=1) * robot.wheels.radius_m.value
     # Rims and body are known at the ends of steps; both sums take the means of steps.
-    slipped = float(np.sum(0.5 * ((rim - v)[1:] + (rim - v)[:-1]))) * run.step_s
+    slipped = float(np.sum(0.5 * ((rim - v)[1:] + (rim - v)[:-1]))) * float(motion.time_s[1] - motion.time_s[0])
     pushed = float(np.sum(0.5 * (rim[1:] + rim[:-1]) * np.diff(v))) * robot.mass_kg.value
     return len(robot.wheels.at_m.value) * slipped / pushed if pushed else float("nan")
 
 
-def rate_by_heading(run: EngineRun) -> float:
+def rate_by_heading(run: EngineRun | Trajectory) -> float:
     """How much the yaw rate of the spin swings with the heading, over its mean: amplitude of the harmonics over a whole turn."""
     turned = run.heading_rad - run.heading_rad[-1]
     # Of the last whole turn; of a spin that did not get that far, the second half.

@@ -16,11 +16,12 @@ from slipfit.engines.sdf_model import read_sdf
 from slipfit.errors import SimulationError
 from slipfit.export import Settings as ExportSettings
 from slipfit.export import export
+from slipfit.export.bodies import torque_limit_nm
 from slipfit.library import Ground, Robot
 from slipfit.twin import Twin
-from slipfit.verify.artefacts import RATIO_SHARE, Evidence, cone_note, find_artefacts
-from slipfit.verify.manoeuvres import Manoeuvre, free_drive, short_drive, short_spin, side_slope, speed_step, spin
-from slipfit.verify.measures import Apart, is_steady_spin, is_whole, paths, rest, spin_reading, step_reading
+from slipfit.verify.artefacts import RATIO_SHARE, SLOPE_DRIFT_MPS, Evidence, cone_note, find_artefacts
+from slipfit.verify.manoeuvres import REST_S, Manoeuvre, free_drive, short_drive, short_spin, side_slope, speed_step, spin
+from slipfit.verify.measures import Apart, is_steady_spin, is_whole, paths, rate_by_heading, rest, spin_reading, step_reading
 from slipfit.verify.record import WANTED, Reading, Verification
 
 #: What each engine runs: the dialect whose formulae it has.
@@ -33,6 +34,10 @@ SOFT_SERVOS = ("mujoco",)
 SLOPE_HEADINGS_RAD = (0.0, 0.5 * math.pi)
 
 WHEEL_SLIP_LAWS = ("wheel_slip", "wheel_slip_cone")
+
+#: Ways (m) that tell something: a hundredth of the free drive, and a tenth of the way down the slope, have to be more than
+#: contacts give way by themselves, hundredths of a millimetre.
+LEAST_DRIVE_M, LEAST_CARRIED_M = 0.01, 1e-4
 
 
 class Course:
@@ -48,13 +53,20 @@ class Course:
                 f"--law wheel_slip"
             )
         values = self.ground.values()
-        self.c_long, self.c_lat = values["c_long_per_n"], values["c_lat_per_n"]
+        self.c_long, self.c_lat, self.mu = values["c_long_per_n"], values["c_lat_per_n"], values.get("mu", math.inf)
         if not (self.c_long > 0.0 and self.c_lat > 0.0):
             raise SimulationError(
                 f"ground {self.ground_name}: c_long = {self.c_long:g}, c_lat = {self.c_lat:g} 1/N; "
                 f"verification needs both above zero"
             )
         self._made: dict[str, Manoeuvre] = {}
+        way_m = self[free_drive].motion.distance_m
+        if not way_m >= LEAST_DRIVE_M:
+            raise SimulationError(
+                f"{self.robot.name} on {self.ground_name}: the twin itself moves {1e3 * way_m:.2g} mm in the free drive of 20 s; "
+                f"expected {1e3 * LEAST_DRIVE_M:g} mm or more: check its mu ({self.mu:g}) and the motors' torque limit "
+                f"({torque_limit_nm(self.robot):g} N m)"
+            )
 
     def __getitem__(self, make: Callable[..., Manoeuvre]) -> Manoeuvre:
         if make.__name__ not in self._made:
@@ -65,6 +77,23 @@ class Course:
         """What eq. 3 reads in the twin's own spin: c_lat / c_long below Coulomb's limit; None where there is no steady spin."""
         motion = self[make].motion
         return spin_reading(motion, self.robot, self.c_long) if is_steady_spin(motion) else None
+
+    def step_c_long(self) -> float:
+        """What a speed step should read: c_long, or what the twin's own reads where its wheels reach Coulomb's limit."""
+        motion = self[speed_step].motion
+        at_limit = np.abs(motion.force_x_n) >= 0.999 * self.mu * motion.load_n
+        return step_reading(motion, self.robot) if at_limit.any() else self.c_long
+
+    def slides(self) -> bool:
+        """Whether the twin slides down the side slope while it is parked."""
+        motion = self[side_slope].motion
+        still = motion.time_s <= 0.95 * REST_S
+        return bool(np.ptp(motion.y_m[still]) > SLOPE_DRIFT_MPS * REST_S)
+
+    def carried_m(self) -> float | None:
+        """How far the side slope carries the twin to its left as it drives; None where that tells nothing of slip."""
+        way = float(self[side_slope].motion.y_m[-1])
+        return way if way >= LEAST_CARRIED_M and not self.slides() else None
 
     def export(self, engine: str, folder: Path, settings: ExportSettings | None = None) -> Path:
         """The file that an engine runs, with a world around it where there can be one."""
@@ -129,9 +158,14 @@ def verify_on(
     started = time.perf_counter()
     engine = find_engine(name)
     with tempfile.TemporaryDirectory(prefix="slipfit-verify-") as folder:
-        path = Path(model) if model is not None else course.export(name, Path(folder))
+        # MuJoCo's contacts and servos are made for the file's step.
+        made_for = ExportSettings() if settings is None or settings.step_s is None else ExportSettings(step_s=settings.step_s)
+        path = Path(model) if model is not None else course.export(name, Path(folder), made_for)
         if path.suffix not in (engine.reads, ".world" if engine.reads == ".sdf" else engine.reads):
-            raise SimulationError(f"{path}: {name} reads {engine.reads} files; choose another engine, or convert the model")
+            remedy = "choose another engine, or convert the model"
+            if path.suffix == ".urdf" and engine.reads == ".sdf":
+                remedy = f"make SDF of it: 'gz sdf -p {path.name} > {path.stem}.sdf' ('ign sdf -p' in Fortress)"
+            raise SimulationError(f"{path}: {name} reads {engine.reads} files; {remedy}")
         rig = Rig(engine, path, course, settings or Settings())
         share, deg = WANTED[name]
         found = _verified(rig, name, progress)
@@ -170,7 +204,9 @@ def _verified(rig: Rig, name: str, progress: Callable[[str], None]) -> Verificat
         rest=rest(spun, course[spin]),
         slope_rest=rest(slopes[0.0], slope),
         carried_m={heading: _carried(run, slope, robot, course.ground, soft) for heading, run in slopes.items()},
-        carried_by_twin_m=float(slope.motion.y_m[-1]),
+        carried_by_twin_m=course.carried_m(),
+        twin_slides=course.slides(),
+        twin_swing=rate_by_heading(course[spin].motion),
         all_runs=all_runs,
         spin_with=lambda changed: rig.drive(course[short_spin], **changed),
     )
@@ -190,7 +226,7 @@ def _verified(rig: Rig, name: str, progress: Callable[[str], None]) -> Verificat
         settings={key: float(value) for key, value in said.items() if value is not None},
         free=Apart.of(both) if whole else Apart(both.distance_m, nan, nan, nan),
         ratio=None if twin_reading is None else Reading(evidence.reading if whole else nan, twin_reading),
-        c_long=Reading(step_reading(runs[speed_step], robot) if whole else nan, course.c_long),
+        c_long=Reading(step_reading(runs[speed_step], robot) if whole else nan, course.step_c_long()),
         rest=evidence.rest,
         artefacts=find_artefacts(evidence),
         wanted_share=0.0,
@@ -200,6 +236,8 @@ def _verified(rig: Rig, name: str, progress: Callable[[str], None]) -> Verificat
         took_s=0.0,
         notes=(
             *_about_spin(course),
+            *_about_step(course),
+            *_about_slope(course),
             *filter(None, [cone_note(evidence)]),
             *dict.fromkeys(note for run in all_runs for note in run.notes),
         ),
@@ -217,6 +255,24 @@ def _about_spin(course: Course) -> list[str]:
     if abs(read / ratio - 1.0) <= RATIO_SHARE:
         return []
     return [f"eq. 3 reads {read:.4g} in the twin's own spin, where c_lat / c_long is {ratio:.4g}: as at Coulomb's limit"]
+
+
+def _about_step(course: Course) -> list[str]:
+    """Why the twin's own speed step does not tell c_long, if it does not."""
+    read = course.step_c_long()
+    if abs(read / course.c_long - 1.0) <= RATIO_SHARE:
+        return []
+    return [f"the speed step reads {read:.4g} 1/N in the twin, where c_long is {course.c_long:.4g}: wheels reach Coulomb's limit"]
+
+
+def _about_slope(course: Course) -> list[str]:
+    """Why the side slope does not tell the directions of friction, if it does not."""
+    if course.carried_m() is not None:
+        return []
+    if course.slides():
+        return ["the twin itself slides down a side slope of 5°; drift and directions of friction are not looked for there"]
+    way = 1e3 * float(course[side_slope].motion.y_m[-1])
+    return [f"a side slope of 5° carries the twin by {way:.2g} mm only; directions of friction are not looked for there"]
 
 
 def _carried(run: EngineRun, slope: Manoeuvre, robot: Robot, ground: Ground, soft: bool) -> float:

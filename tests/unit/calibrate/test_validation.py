@@ -161,7 +161,7 @@ def test_the_figure_shows_each_model_over_time_and_way(mixed):
     counts = [f"{h.length:g}\n{h.windows} window{'s' if h.windows != 1 else ''}" for h in validation.horizons if h.unit == "s"]
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == counts
     assert {axes.get_yscale() for axes in figure.axes} == {"log"}  # models differ by orders of magnitude
-    assert {text.get_text() for text in figure.axes[1].get_legend().get_texts()} == {"the twin", "no slip", "equal slip, T²+B²"}
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"the twin", "no slip", "equal slip, T²+B²"}
 
 
 def test_what_cannot_be_compared_is_said(mixed):

@@ -9,9 +9,13 @@ from slipfit.engines import Finding, Settings, WheelCommands, read_run
 from slipfit.engines.engine_run import EngineRun, row_width
 from slipfit.engines.stepping import drive
 from slipfit.errors import SimulationError
+from slipfit.library import Robot, find_robot
 from slipfit.simulate.scenario import Encoders, Imu, PoseSensor, Sensors
 
 STEP_S = 0.001
+
+#: Its origin is amid its wheels.
+ROBOT = find_robot("p3at")
 
 
 def spinning_run(rate_radps=2.0, steps=1000, tilt_rad=0.0):
@@ -42,14 +46,38 @@ def test_a_point_on_a_spinning_body_feels_the_centripetal_force():
     np.testing.assert_allclose(felt[500], [-4.0 * 0.3, 0.0, 9.81], atol=2e-3 * 4.0 * 0.3)  # half a step of turning: omega h / 2
 
 
-def test_the_trajectory_is_that_of_the_wheels_centre():
-    """0.3 m ahead of the origin: it goes round in a circle, sideways to the left."""
-    motion = spinning_run(2.0).trajectory()
-    np.testing.assert_allclose(np.hypot(motion.x_m, motion.y_m), 0.3, rtol=1e-12)
-    np.testing.assert_allclose(motion.vx_mps, 0.0, atol=1e-12)
-    np.testing.assert_allclose(motion.vy_mps, 0.6, rtol=1e-12)
+def robot_from(rear_axle_x_m):
+    """A robot whose axles are 0.2 m apart, as in the runs here, told from an origin that far ahead of the rear axle."""
+    data = find_robot("p3at").to_mapping()
+    at = [[x - rear_axle_x_m, y] for x in (0.2, 0.0) for y in (0.2, -0.2)]
+    data["wheels"] = data["wheels"] | {"at_m": at}
+    return Robot.from_mapping(data | {"centre_of_mass_m": [0.1 - rear_axle_x_m, 0.0, 0.1]}, where="robot")
+
+
+@pytest.mark.parametrize(("origin_m", "radius_m"), [(0.1, 0.3), (0.0, 0.2), (-0.2, 0.0)])
+def test_the_trajectory_is_that_of_the_robots_origin(origin_m, radius_m):
+    """docs/conventions: wheels' places count from it. The run's rear axle is 0.2 m ahead of its base link, which turns on the
+    spot: the origin goes round in a circle, sideways to the left; the IMU there feels omega² r."""
+    run, robot = spinning_run(2.0), robot_from(origin_m)
+    motion = run.trajectory(robot)
     assert motion.heading_rad[-1] == pytest.approx(2.0)
     assert motion.slope_rad == 0.0
+    np.testing.assert_allclose(np.hypot(motion.x_m, motion.y_m), radius_m, atol=1e-12)
+    np.testing.assert_allclose(motion.vx_mps, 0.0, atol=1e-12)
+    np.testing.assert_allclose(motion.vy_mps, 2.0 * radius_m, atol=1e-12)
+    log = read_run(run, robot=robot)
+    np.testing.assert_allclose(np.hypot(*log["pose"].values[:, :2].T), radius_m, atol=1e-12)
+    np.testing.assert_allclose(log["imu"].column("accel_x_mps2"), -4.0 * radius_m, atol=1e-3 * 4.0 * radius_m + 1e-9)
+
+
+def test_an_origin_that_nobody_knows_is_refused():
+    """The base link is not amid its wheels, and no robot says what its places count from."""
+    with pytest.raises(SimulationError, match=r"wheels' centre is at x = 0.3, y = 0 m of its base link.*give the robot"):
+        read_run(spinning_run())
+    six = find_robot("p3at").to_mapping()
+    six["wheels"] = six["wheels"] | {"at_m": [[x, y] for x in (0.2, 0.0, -0.2) for y in (0.2, -0.2)]}
+    with pytest.raises(SimulationError, match=r"has 4 wheels, the robot p3at 6"):
+        spinning_run().trajectory(Robot.from_mapping(six, where="six"))
 
 
 def test_headings_do_not_jump():
@@ -57,7 +85,7 @@ def test_headings_do_not_jump():
 
 
 def test_readings_of_a_clean_run():
-    log = read_run(spinning_run(2.0))
+    log = read_run(spinning_run(2.0), robot=ROBOT)
     assert set(log.channels) == {"imu", "encoders", "pose"}
     np.testing.assert_allclose(log["imu"].column("gyro_z_radps"), 2.0, rtol=1e-12)
     np.testing.assert_allclose(log["imu"].column("accel_z_mps2"), 9.81, rtol=1e-12)
@@ -66,7 +94,7 @@ def test_readings_of_a_clean_run():
 
 
 def test_a_robot_on_tilted_ground_feels_it():
-    felt = read_run(spinning_run(0.0, tilt_rad=0.1))["imu"].values
+    felt = read_run(spinning_run(0.0, tilt_rad=0.1), robot=ROBOT)["imu"].values
     np.testing.assert_allclose(felt[:, :3], [[0.0, 9.81 * math.sin(0.1), 9.81 * math.cos(0.1)]] * len(felt), atol=1e-12)
 
 
@@ -78,11 +106,11 @@ def test_noise_and_lever_arm_are_the_scenarios():
         pose=PoseSensor(position_noise_m=0.01),
     )
     run = spinning_run(2.0, steps=4000)
-    log = read_run(run, sensors, seed=3)
+    log = read_run(run, sensors, robot=ROBOT, seed=3)
     accel = log["imu"].column("accel_x_mps2")
     assert accel.mean() == pytest.approx(-4.0 * 0.5 + 0.02, abs=4 * 0.05 / math.sqrt(4000) + 0.002)
     assert accel.std() == pytest.approx(0.05, rel=0.06)
-    np.testing.assert_array_equal(read_run(run, sensors, seed=3)["imu"].values, log["imu"].values)
+    np.testing.assert_array_equal(read_run(run, sensors, robot=ROBOT, seed=3)["imu"].values, log["imu"].values)
     steps = np.diff(log["encoders"].values[:, 0]) / (2.0 * math.pi / 100.0)
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
 

@@ -7,10 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.engines.rigid_parts import parts_of, whole_centre
+from known_twins import known_twin
+from slipfit.engines.rigid_parts import parts_of, spin_inertias, whole_centre, yaw_inertia
 from slipfit.engines.sdf_model import read_sdf
 from slipfit.engines.sdf_xml import parse_xml, pose_of, rotation_rpy
 from slipfit.errors import SimulationError
+from slipfit.export.bodies import bodies
+from slipfit.export.dialects import GZ
+from slipfit.export.sdf import export_sdf
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "engines"))
 
@@ -191,3 +195,17 @@ def test_a_model_without_the_plugin_has_wheels_too(tmp_path):
 def test_fdir1_may_name_a_link_without_declaring_a_namespace(tmp_path):
     model = read(tmp_path, world_sdf(fdir1='<fdir1 gz:expressed_in="base">0 1 0</fdir1>'))
     assert model.wheels[0].collision.surface.fdir1_link == "base"
+
+
+@pytest.mark.parametrize("name", ["p3at", "husky", "jackal", "warthog", "atrv_jr", "lynxmotion_4wd3"])
+def test_inertias_of_an_export_are_the_robots(name, tmp_path):
+    """export.bodies: base and wheels together turn and balance as the robot's file says, wheels as the export chose."""
+    twin = known_twin(name)
+    path = tmp_path / "robot.sdf"
+    export_sdf(twin, GZ).save(path)
+    model, robot = read_sdf(path), twin.robot
+    assert yaw_inertia(model) == pytest.approx(robot.yaw_inertia_kgm2.value, rel=1e-6)
+    assert whole_centre(model) + np.array([0.0, 0.0, robot.wheels.radius_m.value]) == pytest.approx(
+        robot.centre_of_mass_m.value, abs=1e-6
+    )
+    assert spin_inertias(model) == pytest.approx([bodies(robot, 9.81).wheel_spin_inertia_kgm2] * len(model.wheels), rel=1e-6)

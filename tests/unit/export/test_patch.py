@@ -71,6 +71,39 @@ def test_twice_is_once(make, newline, dialect):
     assert once.data.decode().replace("\r\n", "").count("\n") == (0 if newline == "\r\n" else once.data.count(b"\n"))
 
 
+@pytest.mark.parametrize(
+    ("leaf", "after"),
+    [
+        ("<mu>0.5<!-- keep --></mu>", "<mu>10.0<!-- keep --></mu>"),
+        ("<mu><!-- a > b -->0.5<!-- keep --></mu>", "<mu><!-- a > b -->10.0<!-- keep --></mu>"),
+        ("<mu>0<!-- keep -->.5</mu>", "<mu>10.0<!-- keep --></mu>"),
+        ("<mu><!-- to be measured: <mu>0.7</mu> --></mu>", "<mu>10.0<!-- to be measured: <mu>0.7</mu> --></mu>"),
+        ("<mu><![CDATA[0.5]]><?keep this?></mu>", "<mu>10.0<?keep this?></mu>"),
+        ("<mu>\n  0.5  <!-- keep -->\n</mu>", "<mu>\n  10.0  <!-- keep -->\n</mu>"),
+        ("<mu a='>'>0.5<!-- keep --></mu>", "<mu>10.0<!-- keep --></mu>"),
+        ("<mu><b c='>'>0.5</b><!-- keep --></mu>", "<mu>10.0<!-- keep --></mu>"),
+        ("<mu/>", "<mu>10.0</mu>"),
+    ],
+)
+def test_comments_in_a_value_stay(leaf, after):
+    """XML: text is what is outside of markup; only that is replaced. Attributes go, they would be read instead."""
+    surface = f"<surface><friction><ode>{leaf}</ode></friction></surface>"
+    once = patched(sdf(surface=surface)).data.decode()
+    assert after in once
+    assert patched(once).data.decode() == once
+
+
+def test_comments_in_urdf_tags_and_plugin_entries_stay():
+    tags = '  <gazebo reference="front_left_wheel"><mu1 value="0.3"><!-- keep --></mu1><kp>1e12<!-- why --></kp></gazebo>\n'
+    once = patched(urdf(gazebo=tags)).data.decode()
+    assert "<mu1>10.0<!-- keep --></mu1><kp>1000000.0<!-- why --></kp>" in once
+    wheel = next(line for line in once.splitlines() if "<slip_compliance_lateral>" in line)
+    noted = once.replace(wheel, wheel.replace("</", "<!-- measured --></"), 1)
+    other = patch_bytes(known_twin(c_lat=0.03), noted.encode(), GZ).data.decode()
+    assert other.count("<!-- measured --></slip_compliance_lateral>") == 1
+    assert patch_bytes(TWIN, other.encode(), GZ).data.decode() == noted
+
+
 def test_another_twin_replaces_the_numbers_and_nothing_else():
     """From one twin's patch to another's is the same as patching the original."""
     other = known_twin(c_long=0.004, c_lat=0.03)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from known_twins import known_twin
+from slipfit.errors import SimulationError
 from slipfit.library import Robot, find_robot
 from slipfit.twin import Twin
+from slipfit.verify.manoeuvres import side_slope
 from slipfit.verify.measures import load_share
 from slipfit.verify.run import Course
 
@@ -78,3 +80,32 @@ def test_where_grip_runs_out_the_twin_reads_something_else():
 def test_motors_that_are_too_weak_have_no_steady_spin():
     """1 N m at 0.11 m is 9 N, less than the mu N l / b = 18 N that wheels on the point of sliding across need."""
     assert Course(gripping(0.6, 0.001, 0.002, torque_nm=1.0)).spin_ratio() is None
+
+
+def test_a_twin_that_does_not_move_is_refused():
+    """Without friction wheels push nothing: no way to be apart by a share of."""
+    with pytest.raises(SimulationError, match=r"p3at on floor: the twin itself moves 0 mm.*check its mu \(0\) and the motors'"):
+        Course(gripping(0.0, 0.005, 0.05))
+
+
+def test_a_slope_that_hardly_carries_the_twin_tells_nothing():
+    """s = c_lat |w| F with F = m g sin 5° / 4 over some 0.9 m: 0.2 m at c_lat 0.05, 4e-5 m at 1e-5."""
+    force_n = 20.0 * 9.81 * np.sin(np.radians(5.0)) / 4.0
+    course = Course(known_twin())
+    way_m = float(course[side_slope].motion.x_m[-1])
+    # The sideways speed has to be gained first: m c_lat |w| v / 4 of way are lost, 0.05 * 5 * 0.5 * 0.107 m = 0.013 m at most.
+    assert 0.05 * force_n * way_m - 0.013 < course.carried_m() < 0.05 * force_n * way_m
+    assert Course(known_twin(c_long=1e-6, c_lat=1e-5)).carried_m() is None
+
+
+def test_a_slope_that_the_twin_slides_down_tells_nothing():
+    """tan 5° = 0.087 is more than mu."""
+    assert Course(gripping(0.08, 0.005, 0.05)).slides()
+    assert Course(gripping(0.08, 0.005, 0.05)).carried_m() is None
+    assert not Course(gripping(0.1, 0.005, 0.05)).slides()
+
+
+def test_the_speed_step_of_a_twin_without_grip_reads_something_else():
+    """At mu = 0.01 the robot gains 0.1 m/s² whatever its wheels do; eq. of the step then reads far more than c_long."""
+    assert Course(known_twin()).step_c_long() == 0.005
+    assert Course(gripping(0.01, 0.005, 0.05)).step_c_long() > 0.5

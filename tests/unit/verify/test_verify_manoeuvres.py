@@ -36,7 +36,17 @@ def test_free_drive_lasts_twenty_seconds_and_wheels_turn_round_at_rest():
 
 def test_ramps_by_balance_and_motors():
     """P3AT: 0.2 g 0.125 / 0.152 = 1.61 m/s², below half of what 4 times its torque gives."""
-    assert steepest_ramp_mps2(find_robot("p3at")) == pytest.approx(0.2 * 9.81 * 0.125 / 0.152, rel=1e-6)
+    found = steepest_ramp_mps2(find_robot("p3at"), known_twin().ground())
+    assert found == pytest.approx(0.2 * 9.81 * 0.125 / 0.152, rel=1e-6)
+
+
+def test_ramps_are_gentler_where_gravity_is_less():
+    """On Mars (3.71 m/s²) a robot tips over at 3.71 / 9.81 of the acceleration; none of its wheels lifts in the drives."""
+    data = known_twin().to_mapping()
+    data["grounds"]["floor"]["gravity_mps2"] = 3.71
+    twin = Twin.from_mapping(data, where="mars")
+    assert steepest_ramp_mps2(twin.robot, twin.ground()) == pytest.approx(0.2 * 3.71 * 0.125 / 0.152, rel=1e-6)
+    assert not free_drive(twin.robot, twin.ground()).motion.lifted_wheels
 
 
 def test_commands_are_the_speeds_that_the_twin_reached():

@@ -72,6 +72,29 @@ def test_a_twin_drives_its_own_circle():
     assert simulate_circle(twin, 0.1, 0.1, math.pi).worst_percent < 1.0
 
 
+def test_a_smaller_wheel_saturates_at_a_slower_rim():
+    """A left wheel of 0.98 R that reaches 1 rad/s rolls as one of R that reaches 0.98 rad/s; a circle that asks for rims of
+    0.99 R rad/s is beyond both, and both miss it alike. A wheel of R would just do it."""
+    found = {"status": "converged", "source": "known"}
+    robot = Twin.from_mapping(mapping(), where="twin").robot
+    radius, wide = robot.wheels.radius_m.value, 0.5
+    v, w = 0.99 * radius + 0.5 * wide * 0.1, 0.1
+
+    def circle(share, reached):
+        left = {
+            "metres_per_count": {"value": 2.0 * math.pi * share * radius / 1000.0, **found},
+            "saturation_radps": {"value": reached, **found},
+        }
+        counts = {"counts_per_turn": {"value": 1000.0, **found}, "effective_track_m": {"value": wide, **found}}
+        twin = Twin.from_mapping({**mapping(), "powertrain": {**counts, "left": left}}, where="twin")
+        return simulate_circle(twin, v, w, math.pi).crossings[-1]
+
+    smaller, slower, enough = circle(0.98, 1.0), circle(1.0, 0.98), circle(1.0, 1.0)
+    assert (smaller.along_m, smaller.across_m) == pytest.approx((slower.along_m, slower.across_m), abs=1e-9)
+    # 0.01 R rad/s too slow for 31.4 s: heading is 0.01 R 31.4 / W' ahead, W' a little off W by slip.
+    assert smaller.heading_rad - enough.heading_rad == pytest.approx(0.01 * radius * math.pi / w / wide, rel=0.25)
+
+
 def test_refusals():
     t, poses = circle_poses(0.2, 0.1, 1.0)
     with pytest.raises(LogError, match="a quarter"):

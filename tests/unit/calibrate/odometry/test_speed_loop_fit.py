@@ -74,6 +74,21 @@ def test_what_the_log_does_not_show_is_a_bound():
     assert found.left.setpoint_per_radps.value == pytest.approx(1.0, abs=0.003)
 
 
+@pytest.mark.parametrize("lag_s", [0.0, 0.004])
+def test_a_loop_without_lag_has_none_above_a_few_milliseconds(lag_s):
+    """Motors that follow at once, or within 4 ms: lag and delay look alike there, so that each is bounded by both together. No lag
+    is no reason to know it exactly, and the bound is not far above the truth: encoders come every 10 ms."""
+    loop = SpeedLoop(1.0, lag_s=lag_s)
+    found = fit_speed_loops(loop_log(3, (loop, loop)), ROBOT).powertrain
+    for side in (found.left, found.right):
+        for time in (side.lag_s, side.delay_s):
+            if time.status is Status.BOUND_ONLY:
+                assert lag_s <= time.at_most < 0.03
+            else:
+                assert time.std > 0.0
+                assert abs(time.value - lag_s) < 4.0 * time.std
+
+
 def test_a_drivers_speeds_are_setpoints_again():
     """A driver with the constants 12.5 and 12.4 told a controller that really takes 12.75 and 12.0."""
     known = FittedPowertrain.model_validate(
