@@ -45,6 +45,9 @@ FAR = 2.5
 #: One-sided 95 %, in standard deviations.
 _TAIL, _ONE_SIDED = 0.95, 1.645
 
+#: Blocks that a spread is taken to rest on at least: where they widened it, and where they agreed with the noise of the readings.
+FEWEST_COUNTED, FEWEST_CONFIRMED = 8, 20
+
 #: Powers of the combinations that are told.
 COMBINATIONS = {
     "c_lat/c_long": {"c_lat_per_n": 1.0, "c_long_per_n": -1.0},
@@ -99,10 +102,10 @@ def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, 
 
 
 def _interval_width(drives: Sequence[DriveFit]) -> float:
-    """Standard deviations to either side that hold 90 %: Student's where blocks of the drives, which are few, told the spread."""
-    if all(d.inflation <= 1.0 for d in drives):
-        return _ONE_SIDED
-    return quantile(sum(max(8, round(d.duration_s / BLOCK_S)) for d in drives))
+    """Standard deviations to either side that hold 90 %: Student's, by the blocks that told the spread; where they only confirmed
+    what the noise of all readings says, there is more behind it than few blocks."""
+    least = FEWEST_COUNTED if any(d.inflation > 1.0 for d in drives) else FEWEST_CONFIRMED
+    return quantile(max(least, sum(max(FEWEST_COUNTED, round(d.duration_s / BLOCK_S)) for d in drives)))
 
 
 def told_by_draws(fit: Fit) -> Fit:

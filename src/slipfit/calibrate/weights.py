@@ -35,6 +35,9 @@ IN_STEPS = 0.2
 #: sample, which would look like a precise clock.
 LEAST_READING = 0.2
 
+#: Share of the variance that is added to each: windows that hold the same readings would else make the matrix singular.
+JITTER = 1e-6
+
 #: Poses farther apart than this (s) do not tell their own noise.
 SELDOM_S = 0.12
 
@@ -65,6 +68,7 @@ def _banded_factor(covariance: sparse.coo_array) -> np.ndarray:
     row, col, data = covariance.row[lower], covariance.col[lower], covariance.data[lower]
     bands = np.zeros((int((row - col).max()) + 1, covariance.shape[0]))
     np.add.at(bands, (row - col, col), data)
+    bands[0] *= 1.0 + JITTER
     return np.asarray(cholesky_banded(bands, lower=True, check_finite=False))
 
 

@@ -147,9 +147,9 @@ class TestADriveThatTellsEnough:
             draws = fit.posterior[name]
             assert c.value == fit.drives[0].values[fit.drives[0].names.index(name)]
             assert c.std == pytest.approx(draws.std())
-            # Eight blocks: Student's 1.895 instead of 1.645 to either side where they told the spread.
+            # Student's 1.895 (eight blocks) or 1.729 (twenty, where they confirm the noise) instead of 1.645 to either side.
             low, high = np.quantile(draws, [0.05, 0.95])
-            widened = 1.0 if fit.drives[0].inflation <= 1.0 else 1.895 / 1.645
+            widened = (1.729 if fit.drives[0].inflation <= 1.0 else 1.895) / 1.645
             assert c.interval_90 == pytest.approx([c.value + widened * (q - c.value) for q in (low, high)], rel=1e-3)
         np.testing.assert_allclose(np.sqrt(np.diag(fit.covariance.array)), [d.std(ddof=1) for d in fit.posterior.values()])
         product = fit.posterior["mass_kg"] * fit.posterior["c_long_per_n"]
