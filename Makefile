@@ -75,7 +75,7 @@ bench: $(VENV)/.bench
 	@$(BIN)/python benchmarks/calibrate_time.py
 
 schemas: $(VENV)/.run
-	@for kind in robot ground scenario columns twin; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+	@for kind in robot ground scenario columns twin odometry; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
 
 screenshot: $(VENV)/.dev
 	@$(BIN)/python tests/browser/screenshot.py docs/images/calibration_report.png $(REPORT)

@@ -10,6 +10,16 @@ from slipfit.twin.powertrain import FittedPowertrain, Side
 K2, PER_RADPS, TYRE_M, COUNTS_PER_TURN = 24.8, 32.5, 0.304, 44000.0
 EFFECTIVE_TRACK_M = 2.0 * PER_RADPS * TYRE_M / K2
 
+#: Its circles by SPEC 2(b): speed, rate, whole channels, radius.
+CIRCLES = [
+    (0.1, 0.1, (8, 3), 1.062),
+    (0.15, 0.15, (12, 5), 0.956),
+    (0.2, 0.2, (16, 6), 1.062),
+    (0.3, 0.3, (24, 10), 0.956),
+    (0.2, 0.1, (16, 3), 2.125),
+    (0.3, 0.15, (24, 5), 1.912),
+]
+
 
 def found(value: float, std: float | None = None) -> FittedParameter:
     return FittedParameter(value=value, std=std, status="converged", source="Haas2009")

@@ -7,18 +7,22 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import FrameType
 
 #: Signals that ask to end; Windows has no SIGHUP.
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
+#: Exit code after Ctrl-C, as shells have it.
+STOPPED = 130
 
-@dataclass(slots=True)
+
 class Asked:
     """What was asked for: the name of the first signal, empty while there was none. Later ones change nothing."""
 
-    first: str = ""
+    __slots__ = ("first",)
+
+    def __init__(self, first: str = "") -> None:
+        self.first = first
 
 
 @contextlib.contextmanager

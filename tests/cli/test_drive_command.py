@@ -13,8 +13,7 @@ import pytest
 
 from controllers import controlled_twin, simulated_controller
 from known_twins import known_twin
-from slipfit.drive import SimulatedPort
-from slipfit.drive.run import poses_of
+from slipfit.drive import Controller, SimulatedPort, open_port, run
 from slipfit.logs import DriveLog, read_log
 from slipfit.twin import Twin
 
@@ -31,6 +30,25 @@ def files(slipfit):
 
 def write(duration_s=0.5, v=0.1, rate=0.1):
     Path("plan.csv").write_text(f"time_s,v_mps,yaw_rate_radps\n0,{v},{rate}\n{duration_s},{v},{rate}\n")
+
+
+@pytest.fixture
+def under_way(monkeypatch):
+    """Have something happen after ten commands, however slow the machine is."""
+    tell = Controller.tell
+
+    def arrange(happens, *arguments):
+        told = []
+
+        def counted(controller, first, second):
+            told.append(first)
+            if len(told) == 10:
+                threading.Thread(target=happens, args=arguments).start()
+            tell(controller, first, second)
+
+        monkeypatch.setattr(Controller, "tell", counted)
+
+    return arrange
 
 
 def test_a_drive_on_the_simulated_controller(slipfit):
@@ -53,21 +71,22 @@ def test_dry_run_opens_nothing(slipfit):
     result = slipfit(*DRIVE, "--port", "/dev/there_is_none", "--dry-run", "--rounding", "best_pair")
     assert result.code == 0
     assert "0.7968 m effective" in result.out
+    assert "so that yaw rates are reached, turns take 1.59 times the wheel speeds that 0.5 m between the wheels" in result.out
     assert "best_pair: radius off by up to 0.4 %" in result.out
 
 
-def test_stop_file_is_an_answer_of_no(slipfit):
+def test_stop_file_is_an_answer_of_no(slipfit, under_way):
     write(5.0)
-    threading.Timer(0.3, Path("stop").absolute().touch).start()
+    under_way(Path("stop").absolute().touch)
     result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap", "--stop-file", "stop")
     assert result.code == 1
     assert "stopped by the stop file" in result.out
     assert read_log("run.mcap").duration_s < 3.0
 
 
-def test_ctrl_c_leaves_a_log(slipfit):
+def test_ctrl_c_leaves_a_log(slipfit, under_way):
     write(5.0)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    under_way(os.kill, os.getpid(), signal.SIGINT)
     result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap")
     assert result.code == 130
     assert "stopped by Ctrl-C" in result.out
@@ -76,18 +95,18 @@ def test_ctrl_c_leaves_a_log(slipfit):
 
 
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("at", ["slipfit.drive.run.poses_of", "slipfit.logs.drive_log.DriveLog.save"])
-def test_a_second_signal_does_not_lose_the_log(slipfit, monkeypatch, second, at):
+@pytest.mark.parametrize(("home", "at"), [(run, "poses_of"), (DriveLog, "save")])
+def test_a_second_signal_does_not_lose_the_log(slipfit, monkeypatch, under_way, second, home, at):
     """After the drive, while its log is made or written: the first signal ended the drive, the second one changes nothing."""
-    work = poses_of if at.endswith("poses_of") else DriveLog.save
+    work = getattr(home, at)
 
     def hit(*args, **kwargs):
         os.kill(os.getpid(), second)
         return work(*args, **kwargs)
 
-    monkeypatch.setattr(at, hit)
+    monkeypatch.setattr(home, at, hit)
     write(5.0)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    under_way(os.kill, os.getpid(), signal.SIGINT)
     result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap", "--json")
     assert result.code == 130
     assert json.loads(result.out)["ending"] == "interrupted"
@@ -111,10 +130,10 @@ def test_ctrl_c_before_the_port_is_opened(slipfit, monkeypatch):
     assert not Path("run.mcap").exists()
 
 
-def test_a_port_that_vanishes_leaves_a_log(slipfit):
+def test_a_port_that_vanishes_leaves_a_log(slipfit, under_way):
     write(5.0)
     with SimulatedPort(simulated_controller()) as port:
-        threading.Timer(0.4, port.unplug).start()
+        under_way(port.unplug)
         result = slipfit(*DRIVE, "--port", port.path, "--baud", 115200, "--log", "run.mcap")
     assert result.code == 2
     assert result.err.count("\n") == 1
@@ -123,10 +142,10 @@ def test_a_port_that_vanishes_leaves_a_log(slipfit):
     assert "commands" in read_log("run.mcap")
 
 
-def test_a_drive_that_failed_has_its_document(slipfit):
+def test_a_drive_that_failed_has_its_document(slipfit, under_way):
     write(5.0)
     with SimulatedPort(simulated_controller()) as port:
-        threading.Timer(0.4, port.unplug).start()
+        under_way(port.unplug)
         result = slipfit(*DRIVE, "--port", port.path, "--baud", 115200, "--json")
     assert result.code == 2
     document = json.loads(result.out)
@@ -151,8 +170,6 @@ def test_a_port_that_does_not_answer(refused):
 
 
 def test_a_second_process_on_the_port(refused):
-    from slipfit.drive import Controller, open_port
-
     with SimulatedPort(simulated_controller()) as port, Controller(open_port(port.path, baud=115200)):
         assert "is used by another process" in refused(*DRIVE, "--port", port.path)
 

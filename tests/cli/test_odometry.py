@@ -73,6 +73,9 @@ def test_squares_make_radii_and_track(slipfit):
     assert Twin.load("a.twin.yaml").powertrain.effective_track_m.value == pytest.approx(1.006 * robot.track_m, rel=1e-3)
     general = slipfit("umbmark", *logs, "--robot", "p3at", "--any-path")
     assert "spin_track_m" in general.out
+    squares = squares_of(robot, repeats=2)
+    written = slipfit("umbmark", *squares, "--robot", "p3at", "--any-path", "-o", "any.twin.yaml")
+    assert "effective_track_m of the twin: as before, the paths do not tell it" in written.out  # closed paths know no scale
 
 
 def squares_of(robot, *, repeats=1, e_b=1.006):
@@ -211,3 +214,12 @@ def test_other_refusals(refused, tmp_path):
     assert "setpoint_limits is [5, 127]" in refused("odometry", "limits.yaml", "--robot", "atrv_jr")
     assert "above zero" in refused("odometry", EXAMPLE, "--robot", "atrv_jr", "--counts-per-turn", "-1")
     assert "ends in .yaml" in refused("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.json")
+
+
+def test_a_circle_beyond_the_limits_says_so(slipfit):
+    """5 m/s and 1 rad/s are 5 x 82.3 + 32.8 = 445 setpoints on the right, of 127."""
+    slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml")
+    told = slipfit("circle", "--twin", "a.twin.yaml", "--v-mps", "5", "--yaw-rate-radps", "1", "--turn-deg", "90")
+    assert told.code == 0
+    assert "beyond the robot's limits, another circle was driven: the left setpoint would be 379" in told.out
+    assert "beyond" not in slipfit("circle", "--twin", "a.twin.yaml", "--turn-deg", "90").out

@@ -10,7 +10,7 @@ from slipfit.library import find_robot
 from slipfit.logs import inspect_log, read_log
 from slipfit.logs.inspection.swapped import exchanged
 
-COLUMNS = Path(__file__).parent / "columns"
+COLUMNS = Path(__file__).parents[2] / "examples" / "columns"
 
 #: Findings that would change what the recording says: SOURCE gives the units, and nobody turned anything.
 SIGNS = (

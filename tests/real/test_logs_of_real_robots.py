@@ -7,7 +7,7 @@ import pytest
 
 from slipfit.logs import join_logs, read_log, write_mcap
 
-COLUMNS = Path(__file__).parent / "columns"
+COLUMNS = Path(__file__).parents[2] / "examples" / "columns"
 
 
 def read(path, columns):

@@ -10,7 +10,7 @@ from slipfit.calibrate.validation import validate
 from slipfit.library import find_robot
 from slipfit.logs import read_log
 
-COLUMNS = Path(__file__).parent / "columns" / "drive.yaml"
+COLUMNS = Path(__file__).parents[2] / "examples" / "columns" / "drive.yaml"
 
 
 def guessed(robot):

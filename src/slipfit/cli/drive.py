@@ -11,10 +11,14 @@ from slipfit.signals import Asked, noted
 if TYPE_CHECKING:
     from slipfit.control import Scale
     from slipfit.drive import Drive, Settings
+    from slipfit.library import Robot
     from slipfit.logs import DriveLog
 
 #: Exit codes of drives by their end, as shells have them for signals (Ctrl-C is `Stopped`); a stop file is an answer of "no".
 _CODES = {"finished": 0, "stop_file": 1, "terminated": 143, "hung_up": 129}
+
+#: Tracks that differ by less than this share are not worth a word.
+SAME_TRACK = 0.005
 
 
 def drive(
@@ -76,12 +80,23 @@ def _foresee(plan: Path, twin: Path, port: str, settings: "Settings", *, as_json
     from slipfit.drive import foreseen_effect, prepare
     from slipfit.twin import Twin
 
-    what, scale = prepare(plan, Twin.load(twin), port, settings)
+    robot = Twin.load(twin)
+    what, scale = prepare(plan, robot, port, settings)
     effect = foreseen_effect(what, scale, settings)
-    lines = [f"{what.name}: {what.duration_s:.2f} s, within the robot's limits", f"  track    {_track(scale)}"]
-    lines.append(f"  effect   {effect.summary()}")
-    document = {"plan": what.name, "planned_s": what.duration_s, "effective_track_m": scale.effective_track_m}
-    show("\n".join(lines), {**document, "effect": effect.to_document()}, as_json=as_json)
+    lines = [
+        f"{what.name}: {what.duration_s:.2f} s, within the robot's limits",
+        f"  track    {scale.effective_track_m:.4f} m effective, from {scale.track_source}",
+        f"  turns    {_turns(scale, robot.robot)}",
+        f"  effect   {effect.summary()}",
+    ]
+    document = {
+        "plan": what.name,
+        "planned_s": what.duration_s,
+        "effective_track_m": scale.effective_track_m,
+        "track_m": robot.robot.track_m,
+        "effect": effect.to_document(),
+    }
+    show("\n".join(lines), document, as_json=as_json)
 
 
 def _run(
@@ -137,8 +152,13 @@ def _check_log(log: Path, *, force: bool) -> None:
         check_folder(log, ["commands.csv", "plan.csv", "setpoints.csv", "counters.csv", "encoders.csv", "pose.csv"], force=force)
 
 
-def _track(scale: "Scale") -> str:
-    return f"{scale.effective_track_m:.4f} m effective, from {scale.track_source}"
+def _turns(scale: "Scale", robot: "Robot") -> str:
+    """How yaw rates become wheel speeds."""
+    from slipfit.drive.plan import more_for_turns
+
+    if abs(scale.effective_track_m / robot.track_m - 1.0) < SAME_TRACK:
+        return "yaw rates as the track between the wheels gives them"
+    return f"so that yaw rates are reached, {more_for_turns(scale, robot)}"
 
 
 def _end(log: "DriveLog") -> str:

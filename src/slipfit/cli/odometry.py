@@ -2,19 +2,18 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from slipfit.cli.log_options import ColumnsOption, CountsOption, RobotOption, TopicOption, named_topics, read_drives
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
-from slipfit.errors import LogError, ParameterError
+from slipfit.errors import ParameterError
 
 if TYPE_CHECKING:
     from slipfit.calibrate.odometry import OdometryConstants
     from slipfit.library import Robot
-    from slipfit.logs import DriveLog
-    from slipfit.twin import FittedParameter, FittedPowertrain, Twin
+    from slipfit.twin import FittedPowertrain, LogOrigin, Twin
 
 TwinOption = Annotated[Path | None, typer.Option("--twin", help="Twin to add the constants to; without it a new one is made.")]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write the twin that has them (.yaml).")]
@@ -43,39 +42,27 @@ def odometry(
 
     Example: slipfit odometry atrv_jr_odometry.yaml --robot atrv_jr -o atrv_jr.twin.yaml
     """
-    from slipfit.calibrate.odometry import constants_of, constants_of_log
-    from slipfit.control.setpoints import track_findings
-    from slipfit.library import find_robot
+    from slipfit.calibrate.odometry import constants_of, constants_of_log, is_readings
     from slipfit.twin import FittedPowertrain, LogOrigin
 
-    _check(out, force=force)
-    chosen = find_robot(robot)
-    base = _twin_of(twin, chosen)
-    known = _with_counts(base.powertrain if base else None, counts_per_turn)
-    found, origins = [], []
-    with working(f"odometry of {chosen.name}") as work:
+    given = _given(robot, twin, counts_per_turn, out, force=force)
+    known, found, origins = given.known, [], []
+    with working(f"odometry of {given.robot.name}") as work:
         for path in inputs:
             work(f"reading {path.name}")
-            if _is_readings(path):
-                found.append(constants_of(path, chosen, known=known))
+            if is_readings(path):
+                found.append(constants_of(path, given.robot, known=known))
             else:
                 (log,) = read_drives([path], topics=named_topics(topic), columns=columns)
                 counts = known.turn_counts_both if known else None
-                found.append(constants_of_log(log, chosen, counts_per_turn=counts, known=known))
+                found.append(constants_of_log(log, given.robot, counts_per_turn=counts, known=known))
                 origins.append(LogOrigin(name=log.source, sha256=log.digest))
             known = (known or FittedPowertrain()).merged(found[-1].powertrain)
     lines = [one.summary() for one in found]
     document = {**_together(found), "powertrain": known.model_dump(exclude_none=True) if known else None}
-    if known and (out or base):
-        source = ", ".join(path.name for path in inputs)
-        start = base or _new_twin(chosen, ground)
-        made = start.with_powertrain(known, logs=origins, note=f"powertrain from {source}")
-        said = track_findings(made)
-        lines += [f"  {line}" for line in said]
-        document["findings"] = [*document["findings"], *said]
-        if out:
-            made.save(out, force=force)
-            lines.append(f"wrote {out}")
+    if known and (out or given.base):
+        made = given.with_powertrain(known, ground, origins, f"powertrain from {', '.join(path.name for path in inputs)}")
+        lines += _told(made, document, out, force=force)
     show("\n".join(lines), document | {"written": [out] if out else []}, as_json=json)
 
 
@@ -97,42 +84,33 @@ def umbmark(
 
     Example: slipfit umbmark cw_1.mcap cw_2.mcap ccw_1.mcap ccw_2.mcap --robot p3at -o p3at.twin.yaml
     """
-    from slipfit.calibrate.odometry import fit_runs, run_of_log, umbmark_of_runs
-    from slipfit.calibrate.odometry.umbmark import mean_radius
-    from slipfit.control.setpoints import track_findings
-    from slipfit.library import find_robot
+    from slipfit.calibrate.odometry import calibrate_paths, run_umbmark
     from slipfit.twin import LogOrigin
 
-    _check(out, force=force)
     if any_path and side_m is not None:
         raise ParameterError(f"umbmark: --side-m {side_m:g} with --any-path; expected one of them: only squares have a side")
-    chosen = find_robot(robot)
-    base = _twin_of(twin, chosen)
-    known = _with_counts(base.powertrain if base else None, counts_per_turn)
+    given = _given(robot, twin, counts_per_turn, out, force=force)
+    known = given.known
     counts = known.turn_counts_both if known else None
-    radius, track = mean_radius(chosen, known), chosen.track_m
-    with working(f"odometry of {chosen.name} from {len(logs)} paths") as work:
+    with working(f"odometry of {given.robot.name} from {len(logs)} paths") as work:
         drives = read_drives(logs, topics=named_topics(topic), columns=columns, progress=work)
-        _each_once(drives)
-        larger = radius.value / chosen.wheels.radius_m.value
-        runs = [run_of_log(log, chosen, counts_per_turn=counts).rolled_by(larger) for log in drives]
         result = (
-            fit_runs(runs, radius_m=radius.value, track_m=track)
+            calibrate_paths(*drives, robot=given.robot, known=known)
             if any_path
-            else umbmark_of_runs(runs, radius_m=radius.value, radius_std_m=radius.std, track_m=track, side_m=side_m)
+            else run_umbmark(*drives, robot=given.robot, known=known, side_m=side_m)
         )
-    document = result.to_document()
+    document, found = result.to_document(), result.powertrain(counts)
+    document["powertrain"] = found.model_dump(exclude_none=True)
     lines = [result.summary()]
     if out:
-        found = _of_paths(result.parameters(), counts)
-        start = base or _new_twin(chosen, ground)
         origins = [LogOrigin(name=log.source, sha256=log.digest) for log in drives]
         whole = known.merged(found) if known else found
-        made = start.with_powertrain(whole, logs=origins, note=f"radii and track from {len(runs)} driven paths")
-        made.save(out, force=force)
-        said = track_findings(made)
-        document["findings"] = [*document.get("findings", []), *said]
-        lines += [*(f"  {line}" for line in said), f"wrote {out}"]
+        made = given.with_powertrain(whole, ground, origins, f"radii and track from {len(drives)} driven paths")
+        if (used := found.effective_track_m) is not None:
+            is_told = used.value is not None
+            told = f"{used.text()}, {used.note}" if is_told else "as before, the paths do not tell it"
+            lines.append(f"  effective_track_m of the twin: {told}")
+        lines += _told(made, document, out, force=force)
         if counts is None:
             lines.append("radii are not in the twin: metres per count need --counts-per-turn")
     show("\n".join(lines), document | {"written": [out] if out else []}, as_json=json)
@@ -181,20 +159,40 @@ def circle(
     show(checked.summary(), checked.to_document(), as_json=json)
 
 
-def _check(out: Path | None, *, force: bool) -> None:
+class _Given(NamedTuple):
+    """What `odometry` and `umbmark` start from."""
+
+    robot: "Robot"
+    base: "Twin | None"
+    known: "FittedPowertrain | None"
+
+    def with_powertrain(self, found: "FittedPowertrain", ground: str, logs: "list[LogOrigin]", note: str) -> "Twin":
+        """The twin to add to, or a new one on this ground, with what was found."""
+        return (self.base or _new_twin(self.robot, ground)).with_powertrain(found, logs=logs, note=note)
+
+
+def _given(robot: str, twin: Path | None, counts_per_turn: float | None, out: Path | None, *, force: bool) -> _Given:
+    from slipfit.library import find_robot
     from slipfit.library.files import check_target
 
     if out:
         check_target(out, force=force, formats=(".yaml", ".yml"))
+    chosen = find_robot(robot)
+    base = _twin_of(twin, chosen)
+    return _Given(chosen, base, _with_counts(base.powertrain if base else None, counts_per_turn))
 
 
-def _is_readings(path: Path) -> bool:
-    """A YAML file is a table of readings, a CSV file is one if its header says so."""
-    from slipfit.calibrate.readings import names_of_readings
+def _told(made: "Twin", document: dict[str, Any], out: Path | None, *, force: bool) -> list[str]:
+    """Save a twin where it is wanted; what is to be said of its tracks, in lines and in the document."""
+    from slipfit.control.setpoints import track_findings
 
-    if path.suffix in (".yaml", ".yml"):
-        return True
-    return path.suffix == ".csv" and "setpoint" in names_of_readings(path)
+    said = track_findings(made)
+    document["findings"] = [*document.get("findings", []), *said]
+    lines = [f"  {line}" for line in said]
+    if out:
+        made.save(out, force=force)
+        lines.append(f"wrote {out}")
+    return lines
 
 
 def _twin_of(path: Path | None, robot: "Robot") -> "Twin | None":
@@ -224,26 +222,6 @@ def _with_counts(known: "FittedPowertrain | None", counts_per_turn: float | None
         raise ParameterError(f"--counts-per-turn is {counts_per_turn:g}; expected a number above zero")
     told = FittedParameter(value=counts_per_turn, status=Status.CONVERGED, source="--counts-per-turn")
     return (known or FittedPowertrain()).merged(FittedPowertrain(counts_per_turn=told))
-
-
-def _each_once(drives: "list[DriveLog]") -> None:
-    """The same recording twice would count as a repetition and make the spread too small."""
-    seen: dict[str, str] = {}
-    for log in drives:
-        if log.digest and log.digest in seen:
-            raise LogError(f"{log.source}: the same recording as {seen[log.digest]}; expected each path once")
-        seen[log.digest] = log.source
-
-
-def _of_paths(parameters: "dict[str, FittedParameter]", counts: tuple[float, float] | None) -> "FittedPowertrain":
-    """Radii and track as a powertrain; radii are metres per count there, which need counts per turn."""
-    from slipfit.twin import FittedPowertrain, Side
-
-    sides = {}
-    for k, side in enumerate(("left", "right")):
-        radius = parameters[f"radius_{side}_m"]
-        sides[side] = Side(metres_per_count=radius.scaled(2.0 * math.pi / counts[k]) if counts else None)
-    return FittedPowertrain(effective_track_m=parameters["track_m"], **sides)
 
 
 def _new_twin(robot: "Robot", ground: str) -> "Twin":

@@ -9,9 +9,10 @@ from slipfit.errors import ParameterError
 
 
 def schema(
-    kind: Annotated[str, typer.Argument(help="robot, ground, scenario, columns or twin.")], json: JsonFlag = False
+    kind: Annotated[str, typer.Argument(help="robot, ground, scenario, columns, twin or odometry.")], json: JsonFlag = False
 ) -> None:
     """Print the JSON schema of a kind of file; an editor that knows it completes and checks as you type."""
+    from slipfit.calibrate.odometry import OdometryReadings
     from slipfit.library import Ground, Robot
     from slipfit.library.files import NamedFile, nearest
     from slipfit.library.schemas import schema_text
@@ -25,6 +26,7 @@ def schema(
         "scenario": Scenario,
         "columns": ColumnMap,
         "twin": Twin,
+        "odometry": OdometryReadings,
     }
     if kind not in kinds:
         raise ParameterError(f"there is no kind of file '{kind}'; {nearest(kind, kinds)}")

@@ -106,6 +106,14 @@ class Scale:
         _, highest = self.limits
         return min(min(side.fastest_mps, highest / side.setpoint_per_mps) for side in (self.left, self.right))
 
+    @property
+    def quickest_radps(self) -> float:
+        """Largest yaw rate on the spot that both sides reach, either way."""
+        lowest, highest = self.limits
+        most = min(-lowest, highest)
+        rim = min(min(side.fastest_mps, most / side.setpoint_per_mps) for side in (self.left, self.right))
+        return 2.0 * rim / self.effective_track_m
+
     def problem(self, v_mps: float, yaw_rate_radps: float) -> str:
         """Why a body velocity cannot be driven, as a clause; empty where it can."""
         lowest, highest = self.limits

@@ -76,6 +76,8 @@ class DrivePlan:
         quickest = limits.yaw_rate_radps.value if limits and limits.yaw_rate_radps else np.inf
         for t, v, rate in zip(self.time_s.tolist(), self.v_mps.tolist(), self.yaw_rate_radps.tolist(), strict=True):
             problem = scale.problem(v, rate)
+            if problem and not replace(scale, effective_track_m=robot.track_m).problem(v, rate):
+                problem += f": {more_for_turns(scale, robot)}"
             if not problem and abs(v) > fastest:
                 problem = f"{robot.name} drives {fastest:g} m/s at most"
             if not problem and abs(rate) > quickest:
@@ -83,8 +85,17 @@ class DrivePlan:
             if problem:
                 raise DriveError(
                     f"{self.name}: at {t:g} s the plan asks for {v:.4g} m/s and {rate:.4g} rad/s; {problem}. Plan slower: "
-                    f"straight ahead {min(fastest, scale.fastest_mps):.3g} m/s"
+                    f"straight ahead {min(fastest, scale.fastest_mps):.3g} m/s, on the spot "
+                    f"{min(quickest, scale.quickest_radps):.3g} rad/s at most"
                 )
+
+
+def more_for_turns(scale: Scale, robot: Robot) -> str:
+    """What the effective track does to turns, as a clause: wheels that slip sideways must roll farther to turn as far."""
+    return (
+        f"turns take {scale.effective_track_m / robot.track_m:.2f} times the wheel speeds that {robot.track_m:.3g} m between the "
+        f"wheels would, because they slip in turns (effective track {scale.effective_track_m:.3g} m)"
+    )
 
 
 def within_protocol(scale: Scale) -> Scale:

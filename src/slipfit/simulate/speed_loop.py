@@ -93,9 +93,14 @@ def _delayed(u: np.ndarray, steps: float, before: float) -> np.ndarray:
 
 
 def through_loops(table: np.ndarray, robot: Robot, powertrain: FittedPowertrain, scenario: Scenario) -> np.ndarray:
-    """A table of commanded wheel speeds as both sides' loops let them through; voltages of motors pass unchanged."""
+    """A table of commanded wheel speeds as both sides' loops let them through; voltages of motors pass unchanged.
+
+    The vehicle's wheels have one radius. Speeds in its table are those of the rims over that radius: a side that was found to
+    roll at another one has its loop's speeds scaled alike, so that its rims saturate where they do.
+    """
     if isinstance(robot.powertrain, DcMotor):
         return table
+    powertrain = powertrain.rolled_at(robot.wheels.radius_m.value)
     before = wheel_speeds(robot, scenario.start.v_mps, scenario.start.yaw_rate_radps)
     loops = (SpeedLoop.of(powertrain, powertrain.left), SpeedLoop.of(powertrain, powertrain.right))
     columns = [loops[w % 2].reached(table[:, w], scenario.step_s, float(before[w])) for w in range(table.shape[1])]

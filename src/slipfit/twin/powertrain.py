@@ -75,6 +75,15 @@ class Side(FileModel):
         found = getattr(self, name)
         return otherwise if found is None or found.value is None else float(found.value)
 
+    def rolled_at(self, larger: float, *, is_told_radps: bool) -> "Side":
+        """This side with speeds in rad/s of a wheel that is smaller by a factor, and so turns faster."""
+        times = {"saturation_radps": larger}
+        times |= {"dead_band_setpoint": larger} if is_told_radps else {"setpoint_per_radps": 1.0 / larger}
+        found = {name: (getattr(self, name), factor) for name, factor in times.items()}
+        return self.model_copy(
+            update={name: entry.scaled(factor) for name, (entry, factor) in found.items() if entry is not None}
+        )
+
     def merged(self, newer: "Side") -> "Side":
         """This side with what a newer calibration found in its place."""
         update = _newer_entries(self, newer)
@@ -134,6 +143,20 @@ class FittedPowertrain(FileModel):
         """Radius at which a side's wheels roll, metres per count times counts per turn / 2 pi, where both are known."""
         turn, per_count = self.turn_counts(side), (self.left if side == "left" else self.right).value("metres_per_count", 0.0)
         return per_count * turn / (2.0 * math.pi) if turn and per_count else None
+
+    def rolled_at(self, radius_m: float) -> "FittedPowertrain":
+        """The same robot told of as if its wheels had one radius: speeds of a side in rad/s are those of its rims over it.
+
+        What is told in setpoints stays. A side whose rolling radius is not known stays as it is.
+        """
+        radii = {"left": self.rolling_radius_m("left"), "right": self.rolling_radius_m("right")}
+        is_told_radps = self.setpoint_unit == "radps"
+        sides = {
+            name: getattr(self, name).rolled_at(rolling_m / radius_m, is_told_radps=is_told_radps)
+            for name, rolling_m in radii.items()
+            if rolling_m
+        }
+        return self.model_copy(update=sides)
 
     def merged(self, newer: "FittedPowertrain") -> "FittedPowertrain":
         """This record with what a newer calibration found in its place; constants of another setpoint unit go."""

@@ -102,3 +102,16 @@ def test_beyond_what_the_protocol_can_say():
     plan = DrivePlan("p.csv", np.array([0.0, 1.0]), np.array([0.0, 1.52]), np.array([0.0, 0.2]))
     with pytest.raises(DriveError, match=r"the right setpoint would be 130\.5; the controller takes -127 to 127"):
         plan.check(TWIN.robot, wide)
+
+
+def test_a_turn_that_only_its_slip_makes_too_fast_says_so():
+    """32.5 setpoints per rad/s by (T^2 + B^2) / T = .797 m; .5 m would be 20.4. 4.5 rad/s: 146.2 against 91.8 of 126."""
+    plan = DrivePlan("p.csv", np.array([0.0, 1.0]), np.zeros(2), np.array([0.0, 4.5]))
+    with pytest.raises(DriveError) as refused:
+        plan.check(TWIN.robot, SCALE)
+    sentence = str(refused.value)
+    assert "turns take 1.59 times the wheel speeds that 0.5 m between the wheels would, because they slip in turns" in sentence
+    assert sentence.endswith("on the spot 3.88 rad/s at most")  # 126 / 32.5
+    plan = DrivePlan("p.csv", np.array([0.0, 1.0]), np.zeros(2), np.array([0.0, 7.0]))  # too fast with either
+    with pytest.raises(DriveError, match=r"left setpoint would be -227\.5; the controller takes -126 to 127\. Plan slower"):
+        plan.check(TWIN.robot, SCALE)

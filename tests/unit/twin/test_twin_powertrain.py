@@ -105,3 +105,21 @@ def test_a_side_counts_by_itself_and_the_newer_count_stands():
     assert own.merged(common).turn_counts_both == (44000.0, 44000.0)
     assert own.rolling_radius_m("right") == pytest.approx(1.0 / (2.0 * 3.141592653589793))
     assert own.rolling_radius_m("left") is None
+
+
+@pytest.mark.parametrize("unit", ["controller", "radps"])
+def test_one_radius_for_wheels_of_two(unit):
+    """A wheel of 0.098 m whose rims run at v turns as one of 0.1 m at v / 0.1: 2 % slower, 2 % more setpoint per rad/s."""
+    side = {
+        "metres_per_count": found(2.0 * 3.141592653589793 * 0.098 / 1000.0),
+        "setpoint_per_radps": found(10.0, std=0.1),
+        "dead_band_setpoint": found(2.0),
+        "saturation_radps": found(5.0),
+    }
+    power = FittedPowertrain.model_validate({"setpoint_unit": unit, "counts_per_turn": found(1000.0), "left": side})
+    seen = power.rolled_at(0.1)
+    is_radps = unit == "radps"
+    assert seen.left.saturation_radps.value == pytest.approx(4.9)
+    assert seen.left.setpoint_per_radps.value == pytest.approx(10.0 if is_radps else 10.0 / 0.98)
+    assert seen.left.dead_band_setpoint.value == pytest.approx(1.96 if is_radps else 2.0)
+    assert seen.right == power.right  # nothing is known of its radius

@@ -1,5 +1,7 @@
 """Odometer, speed and turning constants: from typed readings, from logs of commands and wheels, and from driven paths.
 
+calibrate_odometry, calibrate_paths, run_umbmark    the calibrations below with files and names for records
+
 constants_of(readings, robot)          counts per turn, metres per count, setpoint per speed, effective track
 constants_of_log(log, robot)           speed loops and effective track of a log
 fit_runs(runs, ...)                    radii and tracks from driven paths of any shape with a true pose
@@ -9,9 +11,10 @@ check_circle(...)                      errors along and across a circle, [Haas20
 
 from slipfit.calibrate.odometry.constants import OdometryConstants, constants_of
 from slipfit.calibrate.odometry.from_log import constants_of_log
+from slipfit.calibrate.odometry.front import calibrate_odometry, calibrate_paths, run_umbmark
 from slipfit.calibrate.odometry.path_check import PathCheck, check_circle, check_run
 from slipfit.calibrate.odometry.path_fit import OdometryFit, fit_runs
-from slipfit.calibrate.odometry.readings import OdometryReadings
+from slipfit.calibrate.odometry.readings import OdometryReadings, is_readings
 from slipfit.calibrate.odometry.speed_loop import fit_speed_loops
 from slipfit.calibrate.odometry.travel import OdometryModel, Run, error_percent, run_of_log
 from slipfit.calibrate.odometry.umbmark import Umbmark, umbmark, umbmark_of_runs
@@ -24,6 +27,8 @@ __all__ = [
     "PathCheck",
     "Run",
     "Umbmark",
+    "calibrate_odometry",
+    "calibrate_paths",
     "check_circle",
     "check_run",
     "constants_of",
@@ -31,7 +36,9 @@ __all__ = [
     "error_percent",
     "fit_runs",
     "fit_speed_loops",
+    "is_readings",
     "run_of_log",
+    "run_umbmark",
     "umbmark",
     "umbmark_of_runs",
 ]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from slipfit.calibrate.odometry.travel import Run
-from slipfit.control.setpoints import Scale, geometric_track_m, track_findings
+from slipfit.control.setpoints import Scale, effective_track, track_findings
 from slipfit.errors import LogError, ParameterError
 from slipfit.simulate import Scenario, simulate
 from slipfit.twin import Twin
@@ -155,22 +155,29 @@ def drive_circle(
 
 
 def simulate_circle(twin: Twin, v_mps: float, yaw_rate_radps: float, turn_rad: float) -> PathCheck:
-    """The circle that a twin drives on its ground when its own constants turn v and omega into wheel speeds."""
+    """The circle that a twin drives on its ground when its own constants turn v and omega into wheel speeds.
+
+    A driver that knows each side's rolling radius makes the rims run as wanted, whatever the radii are; they show only where a
+    side's dead band or saturation cuts in.
+    """
     _check_told("circle", v_mps, yaw_rate_radps)
     if not 0.0 < turn_rad < math.inf:
         raise ParameterError(f"circle: a turn of {math.degrees(turn_rad):g}° is no path; expected above zero")
-    known = twin.powertrain
-    has_setpoints = known is not None and known.left.setpoint_per_radps is not None and known.right.setpoint_per_radps is not None
-    if not has_setpoints:
-        track = known.effective_track_m.value if known and known.effective_track_m and known.effective_track_m.value else None
-        wide = track or geometric_track_m(twin.robot)
-        rims = (v_mps - 0.5 * wide * yaw_rate_radps, v_mps + 0.5 * wide * yaw_rate_radps)
-    else:
-        rims = Scale.of(twin).rims_mps(v_mps, yaw_rate_radps)
-    wheels = [rim / twin.robot.wheels.radius_m.value for rim in rims]
+    wide, _ = effective_track(twin)
+    rims = (v_mps - 0.5 * wide * yaw_rate_radps, v_mps + 0.5 * wide * yaw_rate_radps)
+    wheels = [rim / twin.robot.wheels.radius_m.value for rim in rims]  # of the vehicle's one radius, see `through_loops`
     duration_s = turn_rad / abs(yaw_rate_radps)
     scenario = Scenario.model_validate({"commands": [{"for_s": duration_s, "wheels_radps": wheels}], "record_s": 0.01})
     path = simulate(twin, scenario)
     poses = np.column_stack([path.x_m, path.y_m, path.heading_rad])
     checked = check_circle(path.time_s, poses, v_mps, yaw_rate_radps, name=f"{path.robot} on {path.ground}")
-    return replace(checked, findings=track_findings(twin, path.ground))
+    return replace(checked, findings=(*_limits(twin, v_mps, yaw_rate_radps), *track_findings(twin, path.ground)))
+
+
+def _limits(twin: Twin, v_mps: float, yaw_rate_radps: float) -> tuple[str, ...]:
+    """A sentence where the circle is beyond what the twin's controller can be told."""
+    try:
+        problem = Scale.of(twin).problem(v_mps, yaw_rate_radps)
+    except ParameterError:  # a twin without setpoints has no such limits
+        return ()
+    return (f"beyond the robot's limits, another circle was driven: {problem}",) if problem else ()

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
+from slipfit.calibrate.odometry.path_constants import powertrain_of_paths
 from slipfit.calibrate.odometry.spreads import Estimate
 from slipfit.calibrate.odometry.travel import OdometryModel, Run, Steps, error_percent
 from slipfit.errors import LogError
-from slipfit.twin import FittedParameter, Status
+from slipfit.twin import FittedParameter, FittedPowertrain, Status
 
 #: What a single run may miss even with the best constants: floors, marks, and motion capture at rest. Only ratios matter; the
 #: size is found from the scatter of the runs.
@@ -112,6 +113,28 @@ class OdometryFit:
             found[name] = entry.fitted(self.source).model_copy(update={"interval_90": (low, high)})
         return found
 
+    def powertrain(self, counts_per_turn: tuple[float, float] | None = None) -> FittedPowertrain:
+        """Radii (as metres per count, where counts per turn of left and right are known) and effective track for a twin."""
+        found = self.parameters()
+        return powertrain_of_paths(found["radius_left_m"], found["radius_right_m"], self.effective_track(), counts_per_turn)
+
+    def effective_track(self) -> FittedParameter:
+        """The one track that yaw rates become wheel speeds with, of two. The note says which it is.
+
+        That on arcs, as robots drive them more often than they spin; from paths that do not tell the two apart, the one that is
+        known better, which is that of the turns they have.
+        """
+        found = self.parameters()
+        on_arcs, on_the_spot = found["track_m"], found["spin_track_m"]
+        if _is_told(self.covariance, "spin"):
+            other = f" it is {on_the_spot.value:.4g} m" if on_the_spot.value is not None else ""
+            more = f"{100.0 * self.unknowns[list(PRIORS).index('spin')]:+.2f} %"
+            return on_arcs.model_copy(update={"note": f"on arcs; on the spot{other}, {more}"})
+        arc_std, spot_std = _track_spreads(self.covariance)
+        if spot_std < arc_std:
+            return on_the_spot.model_copy(update={"note": "on the spot; the paths do not tell how it is on arcs"})
+        return on_arcs.model_copy(update={"note": "on arcs; the paths do not tell how it is on the spot"})
+
     def predict(self, run: Run) -> Prediction:
         """End of another run from its wheels alone, with everything that is not known in the interval."""
         steps = Steps.of(run)
@@ -125,7 +148,8 @@ class OdometryFit:
 
     def summary(self) -> str:
         """A screen of text."""
-        rows = [f"odometry from {len(self.runs)} runs, median end error {self.error_percent:.2f} % of the way"]
+        many = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
+        rows = [f"odometry from {many}, median end error {self.error_percent:.2f} % of the way"]
         rows += [f"  {name:<20}{p.text():<58}{p.status.sentence}" for name, p in self.parameters().items()]
         return "\n".join([*rows, *(f"  {line}" for line in self.identifiability)])
 
@@ -229,7 +253,7 @@ _UNTOLD = {
     "scale": "the common scale of both radii is not told: drive a path that ends far from its start",
     "difference": "the difference of both radii is not told: drive a line, or the same path both ways",
     "track": "the track is not told: drive arcs or turns",
-    "heading_offset_rad": "all runs end where they began: how the truth's heading lies to the robot's is not told",
+    "heading_offset_rad": "how the truth's heading lies to the robot's is not told: drive paths that end far from their start",
 }
 
 
@@ -240,12 +264,16 @@ def _spun(runs: Sequence[_Expected]) -> float:
     return spun / max(float(sum(turn.sum() for turn in turned)), 1e-300)
 
 
+def _track_spreads(covariance: np.ndarray) -> tuple[float, float]:
+    """Relative standard deviations of the tracks on arcs and on the spot."""
+    both = [list(PRIORS).index(name) for name in ("track", "spin")]
+    part = covariance[np.ix_(both, both)]
+    return math.sqrt(part[0, 0]), math.sqrt(float(part.sum()))
+
+
 def _untold_spin(covariance: np.ndarray, spun: float) -> str:
     """Why tracks on the spot and on arcs are not told apart: the runs lack the one or the other."""
-    names = list(PRIORS)
-    track, spin = names.index("track"), names.index("spin")
-    both = covariance[np.ix_([track, spin], [track, spin])]
-    on_arcs, on_spot = math.sqrt(both[0, 0]), math.sqrt(float(both.sum()))
+    on_arcs, on_spot = _track_spreads(covariance)
     if on_spot < on_arcs:
         return (
             f"{100.0 * spun:.0f} % of the turning is on the spot: the track there is known to ± {100.0 * on_spot:.2g} %, on arcs "

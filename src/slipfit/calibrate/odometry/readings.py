@@ -17,8 +17,8 @@ def _number(given: Any) -> float:
 
 
 Plain = Annotated[float, BeforeValidator(_number)]
-Counts = Annotated[float, BeforeValidator(_number), Field(description="counter reading less the one before")]
-Above = Annotated[float, BeforeValidator(_number), Field(gt=0.0)]
+Counts = Annotated[float, Field(description="counter reading less the one before"), BeforeValidator(_number)]
+Above = Annotated[float, Field(gt=0.0), BeforeValidator(_number)]
 
 _TIMED = ("setpoint", "left_counts", "right_counts", "duration_s")
 
@@ -136,3 +136,10 @@ class OdometryReadings(NamedFile):
             raise ParameterError(f"{path}: columns {', '.join(names_of_readings(path))}; expected {', '.join(_TIMED)}")
         rows = [dict(zip(_TIMED, row, strict=True)) for row in zip(*columns, strict=True)]
         return cls.from_mapping({"schema": cls.kind(), "timed_counts": rows}, where=str(path))
+
+
+def is_readings(path: Path) -> bool:
+    """Whether a file is a table of readings, not a log: a YAML file is, a CSV file if its header has a setpoint."""
+    if path.suffix in (".yaml", ".yml"):
+        return True
+    return path.suffix == ".csv" and "setpoint" in names_of_readings(path)

@@ -241,8 +241,19 @@ def _solve(m: _Measured, start: SpeedLoop, names: list[str]) -> tuple[SpeedLoop,
     begin = np.array([getattr(start, n) for n in names]) / scale
     low = np.where(np.isin(names, ("told_per_reached", "saturation_radps")), 1e-3, 0.0)
     solution = least_squares(lambda x: m.residual(loop_of(x)), np.maximum(begin, low + 1e-6), bounds=(low, np.inf), x_scale=0.1)
-    solution.jac = solution.jac / scale  # in the constants' own units
-    return loop_of(solution.x), solution
+    loop = loop_of(solution.x)
+    solution.jac = _with_secants(m, loop, names, solution.fun, solution.jac / scale)  # in the constants' own units
+    return loop, solution
+
+
+def _with_secants(m: _Measured, loop: SpeedLoop, names: list[str], residual: np.ndarray, jac: np.ndarray) -> np.ndarray:
+    """The derivatives, for times shorter than a step by secants to a step more: there a lag changes nothing, which does not say
+    that it is known to be zero."""
+    for k, name in enumerate(names):
+        if name.endswith("_s") and getattr(loop, name) < m.step_s:
+            longer = replace(loop, **{name: getattr(loop, name) + m.step_s})
+            jac[:, k] = (m.residual(longer) - residual) / m.step_s
+    return jac
 
 
 def _inflated(m: _Measured, solution: OptimizeResult, unknowns: int) -> float:
@@ -276,11 +287,14 @@ def _side(
     m: _Measured, loop: SpeedLoop, solution: OptimizeResult, names: list[str], levels: np.ndarray, source: str
 ) -> tuple[Side, list[str]]:
     covariance, freedom = _covariance(m, solution)
+    values = np.array([float(getattr(loop, name)) for name in names])
+    times = np.array([name.endswith("_s") for name in names])
+    together = Estimate(float(values[times].sum()), math.sqrt(max(0.0, float(covariance[np.ix_(times, times)].sum()))), freedom)
     found = {}
     for k, name in enumerate(names):
-        estimate = Estimate(float(getattr(loop, name)), math.sqrt(max(0.0, covariance[k, k])), freedom)
+        estimate = Estimate(float(values[k]), math.sqrt(max(0.0, covariance[k, k])), freedom)
         key = {"told_per_reached": "setpoint_per_radps"}.get(name, name)
-        found[key] = _time_or_bound(estimate, source) if name.endswith("_s") else estimate.fitted(source)
+        found[key] = _time_or_bound(estimate, together, m.step_s, source) if times[k] else estimate.fitted(source)
     if "saturation_radps" not in found:
         fastest = float(min(np.percentile(np.abs(m.speed), 99.0), np.abs(loop.asked(m.told)).max()))
         note = "the wheels did as told up to here"
@@ -290,11 +304,12 @@ def _side(
     return Side(**found), [line for line in (said, order) if line]
 
 
-def _time_or_bound(estimate: Estimate, source: str) -> FittedParameter:
-    """A time that is not told from zero is a bound."""
-    upper = estimate.value + estimate.half_width_90
+def _time_or_bound(estimate: Estimate, together: Estimate, step_s: float, source: str) -> FittedParameter:
+    """A time that is not told from zero is a bound, and not one below the model's step. Short lags and delays look alike; none is
+    longer than all of them together."""
     if estimate.value > estimate.half_width_90:
         return estimate.fitted(source)
+    upper = max(step_s, min(one.value + one.half_width_90 for one in (estimate, together)))
     return FittedParameter(status=Status.BOUND_ONLY, at_most=upper, source=source, note="not told from zero")
 
 

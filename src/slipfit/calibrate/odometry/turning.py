@@ -46,7 +46,8 @@ def effective_track_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: Turn
     turning = np.abs(rolled) > 0.05 * robot.track_m
     if np.abs(angle).sum() < LEAST_TURN_RAD or turning.sum() < LEAST_WINDOWS:
         raise LogError(
-            f"{name}: the robot turned by {np.abs(angle).sum():.2f} rad in all; expected {LEAST_TURN_RAD:g} rad or more"
+            f"{name}: the robot turned by {np.abs(angle).sum():.2f} rad in all, for {WINDOW_S * turning.sum():g} s; expected "
+            f"{LEAST_TURN_RAD:g} rad and {WINDOW_S * LEAST_WINDOWS:g} s of turns or more"
         )
     columns = np.column_stack([rolled, np.ones(len(rolled))]) if has_bias else rolled[:, None]
     slope, *_ = np.linalg.lstsq(columns, angle, rcond=None)

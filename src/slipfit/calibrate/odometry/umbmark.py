@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from slipfit.calibrate.odometry.path_constants import powertrain_of_paths
 from slipfit.calibrate.odometry.readings import ReadingErrors
 from slipfit.calibrate.odometry.spreads import Estimate
 from slipfit.calibrate.odometry.travel import OdometryModel, Run
@@ -59,6 +60,11 @@ class Umbmark:
     def parameters(self) -> dict[str, FittedParameter]:
         """Corrected radii and track."""
         return {"radius_left_m": self.radius_left_m, "radius_right_m": self.radius_right_m, "track_m": self.track_m}
+
+    def powertrain(self, counts_per_turn: tuple[float, float] | None = None) -> FittedPowertrain:
+        """Radii (as metres per count, where counts per turn of left and right are known) and effective track for a twin."""
+        track = self.track_m.model_copy(update={"note": "on the spot, UMBmark"})
+        return powertrain_of_paths(self.radius_left_m, self.radius_right_m, track, counts_per_turn)
 
     def model(self, nominal_radius_m: float) -> OdometryModel:
         """Dead reckoning with the corrected radii and track."""
