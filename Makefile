@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo test test-slow test-engines test-browser lint format bench schemas screenshot clean
+.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-real schemas screenshot clean
 
 help:
 	@echo "make demo          plan, drive, calibrate, validate a simulated robot; twin, report, pictures in demo/"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-browser  reports in a headless browser (needs Chromium)"
 	@echo "make lint          format, rules and types"
 	@echo "make bench         speeds, as ratios (needs g++)"
+	@echo "make bench-real    predictions on recordings of real robots (needs the shared data beside the checkout)"
 	@echo "make schemas       write the JSON schemas of our files anew"
 	@echo "make screenshot    picture of a report for the docs; REPORT=demo/p3at.report.html (needs Chromium)"
 
@@ -73,6 +74,11 @@ bench: $(VENV)/.bench
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/read_log.py
 	@$(BIN)/python benchmarks/calibrate_time.py
+
+bench-real: $(VENV)/.dev
+	@$(BIN)/python benchmarks/real.py
+	@$(BIN)/python benchmarks/real_commands.py
+	@$(BIN)/python benchmarks/real_borealtc.py
 
 schemas: $(VENV)/.run
 	@for kind in robot ground scenario columns twin odometry; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done

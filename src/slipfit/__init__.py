@@ -40,11 +40,18 @@ _HOMES = {
     "simulate_many": "slipfit.simulate",
     "Fit": "slipfit.calibrate",
     "calibrate": "slipfit.calibrate",
+    "Ladder": "slipfit.calibrate.ladder",
+    "compare": "slipfit.calibrate.ladder",
     "Plan": "slipfit.calibrate.planned_drive",
     "plan": "slipfit.calibrate.plan",
     "Validation": "slipfit.calibrate.validation",
     "validate": "slipfit.calibrate.validation",
     "export": "slipfit.export",
+    "OdometryReadings": "slipfit.calibrate.odometry",
+    "calibrate_odometry": "slipfit.calibrate.odometry",
+    "calibrate_paths": "slipfit.calibrate.odometry",
+    "run_umbmark": "slipfit.calibrate.odometry",
+    "drive": "slipfit.drive",
 }
 
 __all__ = [*_HOMES, "__version__"]
@@ -52,11 +59,18 @@ __all__ = [*_HOMES, "__version__"]
 if TYPE_CHECKING:
     from slipfit.calibrate import Fit as Fit
     from slipfit.calibrate import calibrate as calibrate
+    from slipfit.calibrate.ladder import Ladder as Ladder
+    from slipfit.calibrate.ladder import compare as compare
+    from slipfit.calibrate.odometry import OdometryReadings as OdometryReadings
+    from slipfit.calibrate.odometry import calibrate_odometry as calibrate_odometry
+    from slipfit.calibrate.odometry import calibrate_paths as calibrate_paths
+    from slipfit.calibrate.odometry import run_umbmark as run_umbmark
     from slipfit.calibrate.plan import plan as plan
     from slipfit.calibrate.planned_drive import Plan as Plan
     from slipfit.calibrate.validation import Validation as Validation
     from slipfit.calibrate.validation import validate as validate
     from slipfit.contact import LAWS as LAWS
+    from slipfit.drive import drive as drive
     from slipfit.errors import SlipfitError as SlipfitError
     from slipfit.export import export as export
     from slipfit.library import Ground as Ground

@@ -49,6 +49,7 @@ ARGUMENTS = {
     ("inspect",): ["drive", "--robot", "p3at"],
     ("twin",): ["p3at.twin.yaml"],
     ("calibrate",): ["drive", "--robot", "p3at"],
+    ("compare",): ["drive", "--robot", "p3at", "--horizon", "1"],
     ("plan",): ["p3at", "--precision", "20%"],
     ("validate",): ["p3at.twin.yaml", "drive"],
     ("export",): ["p3at.twin.yaml", "--to", "gz"],
@@ -71,7 +72,7 @@ def short_scenario(tmp_path, request):
         example().save(tmp_path / "p3at.twin.yaml")
     if "[drive]" in request.node.name:
         controlled_twin().save(tmp_path / "driven.twin.yaml")
-    if any(f"[{name}]" in request.node.name for name in ("inspect", "calibrate", "validate", "odometry", "umbmark")):
+    if any(f"[{name}]" in request.node.name for name in ("inspect", "calibrate", "compare", "validate", "odometry", "umbmark")):
         simulate(find_robot("p3at"), standard_drive()).readings.save_csv(tmp_path / "drive")
 
 

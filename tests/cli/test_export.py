@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from controllers import powertrain
+from known_kinematics import with_kinematics
 from known_twins import known_twin
 from slipfit.export import TARGETS
 from unit.export.own_models import WHEELS, sdf, urdf
@@ -15,7 +16,7 @@ from unit.twin.twins import mapping
 
 @pytest.fixture
 def twin(slipfit):
-    known_twin().with_powertrain(powertrain()).save("p3at.twin.yaml")
+    with_kinematics(known_twin()).with_powertrain(powertrain()).save("p3at.twin.yaml")
     return "p3at.twin.yaml"
 
 

@@ -7,6 +7,7 @@ import typer
 from slipfit.cli import (
     calibrate,
     catalogue,
+    compare,
     demo,
     drive,
     export,
@@ -22,9 +23,7 @@ from slipfit.cli import (
 )
 from slipfit.cli.output import Stopped
 from slipfit.errors import SlipfitError
-
-#: Exit code after Ctrl-C, as shells have it.
-STOPPED = 130
+from slipfit.signals import STOPPED
 
 app = typer.Typer(
     name="slipfit",
@@ -35,6 +34,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("calibrate")(calibrate.calibrate)
+app.command("compare")(compare.compare)
 app.command("plan")(plan.plan)
 app.command("validate")(validate.validate)
 app.command("simulate")(simulate.simulate)

@@ -53,6 +53,7 @@ def calibrate(
 
     Two files of one drive: slipfit calibrate a.csv b.csv --same-drive --columns a.yaml --columns b.yaml --robot p3at
     """
+    from slipfit.calibrate.ladder.rims import seldom_hz
     from slipfit.calibrate.posterior import checked_kind
     from slipfit.calibrate.run import calibrate as fit_drives
     from slipfit.library import find_robot
@@ -66,6 +67,9 @@ def calibrate(
     kind, chosen, named = checked_kind(posterior), find_robot(robot), named_topics(topic)
     with working(f"calibrating {chosen.name} from {', '.join(log.name for log in logs)}") as work:
         drives = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        if len(drives) == 1 and law == "wheel_slip" and (rate_hz := seldom_hz(drives[0])) is not None:
+            by_ladder(drives[0], rate_hz, chosen, ground, out, page, work, as_json=json, force=force)
+            return
         fit = fit_drives(
             *drives,
             robot=chosen,
@@ -88,6 +92,32 @@ def calibrate(
             work.wrote(out)
     lines = [fit.summary(), *(f"wrote {path}" for path in work.written)]
     show("\n".join(lines), {**fit.to_document(), "written": work.written}, as_json=json)
+
+
+def by_ladder(  # type: ignore[no-untyped-def]  # imports are heavy
+    drive, rate_hz: float, robot, ground: str, out: Path | None, page: Path | None, work, *, as_json: bool, force: bool
+) -> None:
+    """Speeds that come too seldom for the joint fit of accelerations: models that need no more than these, and their twin."""
+    from slipfit.calibrate.ladder import compare
+    from slipfit.calibrate.ladder.to_twin import with_ladder
+    from slipfit.report.figures import save_figure
+    from slipfit.report.ladder_figure import draw_ladder
+
+    ladder = compare(drive, robot=robot, progress=work)
+    why = (
+        f"the wheels' speeds come {rate_hz:.2g} times a second, too seldom for accelerations: models from speeds to motion are "
+        f"compared instead (slipfit compare); {ladder.chosen.name} predicts best for its size"
+    )
+    if page:
+        picture = page.with_suffix(".png")
+        save_figure(draw_ladder(ladder), picture, force=force)
+        work.wrote(picture)
+    twin = with_ladder(None, ladder, ground)
+    if out:
+        twin.save(out, force=force)
+        work.wrote(out)
+    lines = [why, ladder.summary(), *(f"wrote {path}" for path in work.written)]
+    show("\n".join(lines), {"note": why, **ladder.to_document(), "written": work.written}, as_json=as_json)
 
 
 def _beside(twin: Path) -> Path:

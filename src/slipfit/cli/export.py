@@ -15,7 +15,10 @@ MODEL_ENDINGS = (".sdf", ".urdf", ".world", ".xml")
 
 def export(
     twin: Annotated[Path | None, typer.Argument(help="Twin file.")] = None,
-    to: Annotated[str | None, typer.Option(help="Target: gz, fortress, gazebo-classic, mjcf, ros2-control or roboteq.")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(help="Target: gz, fortress, gazebo-classic, mjcf, ros2-control, nav2-amcl, robot-localization or roboteq."),
+    ] = None,
     ground: Annotated[str | None, typer.Option(help="Ground of the twin, where it has several.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; else ROBOT_TARGET and its ending.")] = None,
     into: Annotated[Path | None, typer.Option(help="Your own model (SDF or URDF) to put the slip into; all else stays.")] = None,

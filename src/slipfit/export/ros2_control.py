@@ -10,6 +10,10 @@ Wheels that would carry more than Coulomb's mu N slide, and the moments of what 
 
 each force limited as the law does, by a pyramid or a cone.
 
+Where a ground has kinematics, its effective track and gain are what drives told directly, and stand in place of the law's:
+
+    wheel_separation_multiplier = effective track / track,    wheel radius multipliers = gain
+
 Symbols    b, l half track, and root mean square distance of the axles from their middle · x_i a wheel's place ahead of it
 Reference  [Trimble2022] eq. (3)
 Valid for  slow spins and arcs; a centre of mass beside the wheels' centre acts with the square of the speed, and where wheels
@@ -17,20 +21,23 @@ Valid for  slow spins and arcs; a centre of mass beside the wheels' centre acts 
 """
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from slipfit.calibrate.spin_test import SpinGeometry
 from slipfit.contact.wheel_slip import spin_forces, spin_yaw_rate
-from slipfit.errors import ExportError
+from slipfit.errors import ExportError, ParameterError
 from slipfit.export.bodies import wheel_names, wheels_at_rest
 from slipfit.export.ledger import Entry, Ledger, heading, ledger
+from slipfit.export.odometry import doubles, pose_variances, twist_variances
 from slipfit.export.origin import origin
 from slipfit.export.record import Export, Settings
 from slipfit.export.surface import Surface, wheel_slip_surface
 from slipfit.library.files import nearest
 from slipfit.library.parameter import Parameter
-from slipfit.twin import FittedParameter, Twin
+from slipfit.twin import FittedKinematics, FittedParameter, OdometryNoise, Twin
 from slipfit.twin.fitted_ground import factors
 
 TARGET = "ros2-control"
@@ -44,25 +51,47 @@ _HALVINGS = 60  # to the last bit
 _NORMAL_90 = 1.645  # standard deviations on either side that hold 90 %
 
 
+@dataclass(frozen=True, slots=True)
+class _Multipliers:
+    """What the controller is told about one ground, with 90 % intervals where the twin has them."""
+
+    separation: float
+    held: tuple[float, float] | None
+    radius: float
+    radius_held: tuple[float, float] | None
+    noise: OdometryNoise | None
+    ledger: Ledger
+
+    def rows(self) -> Iterator[str]:
+        """Lines of the file, without their indentation."""
+        yield f"wheel_separation_multiplier: {round(self.separation, 6)!r}  # {_told(self.held)}"
+        straight = (
+            "no slip ahead in a steady straight drive" if self.noise is None and self.radius == 1.0 else _told(self.radius_held)
+        )
+        yield f"left_wheel_radius_multiplier: {round(self.radius, 6)!r}  # {straight}"
+        yield f"right_wheel_radius_multiplier: {round(self.radius, 6)!r}"
+        pose, twist = (None, None) if self.noise is None else (pose_variances(self.noise), twist_variances(self.noise))
+        if self.noise is not None and pose is not None and twist is not None:
+            yield f"pose_covariance_diagonal: {doubles(pose)}  # after {self.noise.horizon_s:g} s"
+            yield f"twist_covariance_diagonal: {doubles(twist)}"
+
+
 def export_ros2_control(twin: Twin, ground: str | None = None, settings: Settings | None = None) -> Export:
-    """The YAML file; intervals stand as comments beside the numbers."""
+    """The YAML file; intervals stand as comments beside the numbers, and other grounds of the twin below, commented out."""
     settings = settings or Settings()
     name = twin.ground_name(ground)
-    contact = wheel_slip_surface(twin, name, TARGET)
-    assert contact.c_long_per_n
-    assert contact.c_lat_per_n
     robot, joints = twin.robot, _joints(twin, settings)
-    multiplier = separation_multiplier(twin, contact.c_lat_per_n / contact.c_long_per_n)
-    sliding = _sliding(twin, contact, multiplier)
-    if sliding is None:
-        held = _interval(twin, name)
-    else:
-        multiplier = float(sliding_multiplier(twin, contact, contact.c_long_per_n, contact.c_lat_per_n, contact.mu_long))
-        held = _sliding_interval(twin, name, contact)
-    # mu is not in the file, and has a say only where wheels slide; how a pyramid differs from a cone is engines' affair.
-    kept = [e for e in contact.ledger.entries if e.what != "friction cone" and (sliding or not e.what.startswith("mu "))]
-    book = ledger(sliding) + _entries(twin, held) + Ledger(tuple(kept))
-    told = "the twin has no spread" if held is None else f"90 %: {held[0]:.4f} to {held[1]:.4f}"
+    found = _multipliers(twin, name)
+    others = [other for other in twin.grounds if other != name]
+    book = found.ledger + ledger(
+        Entry(
+            "ground",
+            f"the numbers are those of {name}; {', '.join(others)} below, as comments",
+            "uncomment those of the floor that you drive on",
+        )
+        if others
+        else None
+    )
     names = list(joints.values())
     rows = [
         *(f"# {line}".rstrip() for line in heading(origin(twin, name, ABOUT), book)),
@@ -80,11 +109,79 @@ def export_ros2_control(twin: Twin, ground: str | None = None, settings: Setting
         f"    right_wheel_names: [{', '.join(_quoted(n) for n in names[1::2])}]",
         f"    wheel_separation: {robot.track_m!r}  # m{_source(robot.wheels.at_m.source)}",
         f"    wheel_radius: {robot.wheels.radius_m.value!r}  # m{_spread(robot.wheels.radius_m)}",
-        f"    wheel_separation_multiplier: {round(multiplier, 6)!r}  # {told}",
-        "    left_wheel_radius_multiplier: 1.0  # no slip ahead in a steady straight drive",
-        "    right_wheel_radius_multiplier: 1.0",
+        *([f"    # ground {name}"] if others else []),
+        *(f"    {row}" for row in found.rows()),
+        *(f"    # {row}" for other in others for row in _other_rows(twin, other)),
     ]
     return Export(TARGET, robot.name, name, ".yaml", "\n".join(rows) + "\n", book)
+
+
+def _other_rows(twin: Twin, ground: str) -> Iterator[str]:
+    """The same lines of another ground; one that the controller cannot be told says why."""
+    yield f"ground {ground}"
+    try:
+        yield from _multipliers(twin, ground).rows()
+    except (ExportError, ParameterError) as error:
+        yield str(error).encode("ascii", "replace").decode("ascii")
+
+
+def _multipliers(twin: Twin, ground: str) -> _Multipliers:
+    """From what drives told directly, or from the law's constants."""
+    kinematics = twin.grounds[ground].kinematics
+    if kinematics is not None and kinematics.effective_track_m.value is not None:
+        return _of_kinematics(twin, kinematics)
+    return _of_law(twin, ground)
+
+
+def _of_kinematics(twin: Twin, found: FittedKinematics) -> _Multipliers:
+    """Of the track in the robot's file, whichever track the drives were compared with."""
+    separation, gain = found.effective_track_m.scaled(1.0 / twin.robot.track_m), found.gain
+    assert separation.value is not None
+    held, noise = _ends(separation), found.odometry_noise
+    book = ledger(
+        Entry(
+            "slip",
+            "the controller has none; effective track and gain stand for it, the best over the drive, not exact in each curve",
+            "calibrate and export anew for another floor or load",
+        ),
+        Entry(
+            "model of the drive",
+            f"the drive asked for '{found.rung}', which tells more than the controller can be told",
+            "the covariances hold what is left",
+        )
+        if found.rung not in ("ideal", "track and gain")
+        else None,
+        Entry("interval", "the twin gives no spread of its track", "calibrate from a log") if held is None else None,
+        Entry("wheel radius", "the drive does not tell the gain", "log poses, and drive straight")
+        if gain.value is None
+        else None,
+        Entry("covariances", "the drive does not tell the place's errors", "log poses")
+        if noise is None or pose_variances(noise) is None
+        else None,
+    )
+    radius = 1.0 if gain.value is None else gain.value
+    return _Multipliers(separation.value, held, radius, None if gain.value is None else _ends(gain), noise, book)
+
+
+def _of_law(twin: Twin, name: str) -> _Multipliers:
+    """A steady spin with the law's constants."""
+    contact = wheel_slip_surface(twin, name, TARGET)
+    assert contact.c_long_per_n
+    assert contact.c_lat_per_n
+    multiplier = separation_multiplier(twin, contact.c_lat_per_n / contact.c_long_per_n)
+    sliding = _sliding(twin, contact, multiplier)
+    if sliding is None:
+        held = _interval(twin, name)
+    else:
+        multiplier = float(sliding_multiplier(twin, contact, contact.c_long_per_n, contact.c_lat_per_n, contact.mu_long))
+        held = _sliding_interval(twin, name, contact)
+    # mu is not in the file, and has a say only where wheels slide; how a pyramid differs from a cone is engines' affair.
+    kept = [e for e in contact.ledger.entries if e.what != "friction cone" and (sliding or not e.what.startswith("mu "))]
+    return _Multipliers(multiplier, held, 1.0, None, None, ledger(sliding) + _entries(twin, held) + Ledger(tuple(kept)))
+
+
+def _told(held: tuple[float, float] | None) -> str:
+    return "the twin has no spread" if held is None else f"90 %: {held[0]:.4f} to {held[1]:.4f}"
 
 
 def separation_multiplier(twin: Twin, c_lat_over_c_long: float | np.ndarray) -> float:

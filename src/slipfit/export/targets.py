@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slipfit.errors import ExportError
-from slipfit.export import mjcf, roboteq, ros2_control
+from slipfit.export import mjcf, nav2_amcl, robot_localization, roboteq, ros2_control
 from slipfit.export.dialects import DIALECTS, Dialect
 from slipfit.export.record import Export, Settings
 from slipfit.export.sdf import export_sdf
@@ -37,6 +37,10 @@ TARGETS: dict[str, Target] = {
         *(_sdf(dialect) for dialect in DIALECTS.values()),
         Target(mjcf.TARGET, mjcf.ABOUT, (".xml", ".mjcf"), mjcf.export_mjcf),
         Target(ros2_control.TARGET, ros2_control.ABOUT, (".yaml", ".yml"), ros2_control.export_ros2_control),
+        Target(nav2_amcl.TARGET, nav2_amcl.ABOUT, (".yaml", ".yml"), nav2_amcl.export_nav2_amcl),
+        Target(
+            robot_localization.TARGET, robot_localization.ABOUT, (".yaml", ".yml"), robot_localization.export_robot_localization
+        ),
         Target(roboteq.TARGET, roboteq.ABOUT, (".yaml", ".yml"), roboteq.export_roboteq),
     )
 }

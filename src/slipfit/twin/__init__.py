@@ -3,16 +3,20 @@
 from slipfit.twin.find import find_robot_or_twin
 from slipfit.twin.fitted import Covariance, FittedParameter, Status
 from slipfit.twin.fitted_ground import FittedGround, FittedOn
+from slipfit.twin.kinematics import AmclNoise, FittedKinematics, OdometryNoise
 from slipfit.twin.powertrain import FittedPowertrain, Side
 from slipfit.twin.twin import LogOrigin, Provenance, Twin
 
 __all__ = [
+    "AmclNoise",
     "Covariance",
     "FittedGround",
+    "FittedKinematics",
     "FittedOn",
     "FittedParameter",
     "FittedPowertrain",
     "LogOrigin",
+    "OdometryNoise",
     "Provenance",
     "Side",
     "Status",

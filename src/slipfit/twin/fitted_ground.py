@@ -14,6 +14,7 @@ from slipfit.library.files import FileModel, nearest, validated
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.library.parameter import Between, out_of_range
 from slipfit.twin.fitted import Covariance, FittedParameter, Interval, Number
+from slipfit.twin.kinematics import FittedKinematics
 
 _GRAVITIES = Between(STANDARD_GRAVITY.lower_bound, STANDARD_GRAVITY.upper_bound)
 
@@ -62,7 +63,7 @@ class FittedGround(FileModel):
     """One ground of a twin. Constants are known by their full names; short ones (c_long) are understood.
 
     `combinations` are products and quotients of constants (`c_lat/c_long`, `mass*c_long`) that the drives tell better than
-    their factors. `load_n` is the mean load of a wheel at which the constants hold.
+    their factors. `load_n` is the mean load of a wheel at which the constants hold. `kinematics` tells the motion without forces.
     """
 
     model_config = ConfigDict(json_schema_extra=_tell_editors)
@@ -75,6 +76,7 @@ class FittedGround(FileModel):
     covariance: Covariance | None = None
     fitted_on: FittedOn | None = None
     load_n: Annotated[Number, Field(gt=0.0)] | None = None
+    kinematics: FittedKinematics | None = None
 
     @model_validator(mode="after")
     def _constants_of_the_law(self) -> "FittedGround":

@@ -13,6 +13,7 @@ from slipfit.library import Ground, Robot
 from slipfit.library.files import FileModel, NamedFile, nearest
 from slipfit.twin.fitted import Covariance, FittedParameter
 from slipfit.twin.fitted_ground import FittedGround, factors
+from slipfit.twin.kinematics import FittedKinematics
 from slipfit.twin.payload import PER_LOAD, loaded
 from slipfit.twin.posterior import draw
 from slipfit.twin.powertrain import FittedPowertrain
@@ -214,6 +215,8 @@ def _ground_rows(name: str, ground: FittedGround, load_n: float) -> Iterator[str
     yield f"  law {ground.law}: {LAWS[ground.law].formula}"
     yield from _parameter_rows(ground.parameters)
     yield from _parameter_rows(ground.combinations)
+    if ground.kinematics:
+        yield from _kinematics_rows(ground.kinematics)
     if ground.fitted_on:
         low, high = ground.fitted_on.speed_mps
         slow, fast = ground.fitted_on.yaw_rate_radps
@@ -223,6 +226,16 @@ def _ground_rows(name: str, ground: FittedGround, load_n: float) -> Iterator[str
             f"  the constants hold at {ground.load_n:.4g} N per wheel, the robot has {load_n:.4g} N: its mass was changed by "
             f"hand; with_payload changes both"
         )
+
+
+def _kinematics_rows(found: FittedKinematics) -> Iterator[str]:
+    yield f"  kinematics: the simplest model that predicts as well as the best is {found.rung}"
+    yield from _parameter_rows(found.parameters())
+    noise = found.odometry_noise
+    if noise:
+        left = (("ahead", noise.ahead_m, "m"), ("to the left", noise.left_m, "m"), ("heading", noise.heading_rad, "rad"))
+        told = ", ".join(f"{std:.3g} {unit} {where}" for where, std, unit in left if std is not None)
+        yield f"  odometry with these is off by {told} after {noise.horizon_s:g} s (standard deviations)"
 
 
 def _provenance_rows(provenance: Provenance) -> Iterator[str]:

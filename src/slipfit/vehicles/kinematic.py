@@ -47,6 +47,23 @@ class IcrDrive(NamedTuple):
     gain_right: float
 
 
+class DriftingIcr(NamedTuple):
+    """Rotation centres that move ahead with speed: in a curve the body slides outwards until the tyres carry m u r.
+
+        as the asymmetric model,    v = -(x + d u) r
+
+    Reference  [Mandow2007] with x -> x + d u; d is a time, m over the lateral damping of all contacts
+    Valid for  steady curves below the limit of grip; d = 0 is the asymmetric model
+    """
+
+    y_left: float  # m
+    y_right: float  # m, negative
+    x: float  # m
+    gain_left: float
+    gain_right: float
+    drift: float  # s
+
+
 class SideSlip(NamedTuple):
     """Slip ratio of each side and slip angle of the body, tan(alpha) = -v / u."""
 
@@ -79,6 +96,13 @@ def _(model, left, right):
     per_width = 1.0 / (model.y_left - model.y_right)
     yaw_rate = (right - left) * per_width
     return (right * model.y_left - left * model.y_right) * per_width, -model.x * yaw_rate, yaw_rate
+
+
+@body_velocity.of(DriftingIcr)
+def _(model, left, right):
+    centred = IcrDrive(model.y_left, model.y_right, model.x, model.gain_left, model.gain_right)
+    ahead, aside, yaw_rate = body_velocity(centred, left, right)
+    return ahead, aside - model.drift * ahead * yaw_rate, yaw_rate
 
 
 @body_velocity.of(SideSlip)

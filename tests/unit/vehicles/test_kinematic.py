@@ -7,12 +7,13 @@ import pytest
 
 from slipfit.kernels import Shared, as_batch
 from slipfit.vehicles import kinematic
-from slipfit.vehicles.kinematic import EqualSlip, IcrDrive, IdealDrive, SideSlip, body_velocity, drive_one
+from slipfit.vehicles.kinematic import DriftingIcr, EqualSlip, IcrDrive, IdealDrive, SideSlip, body_velocity, drive_one
 
 MODELS = [
     IdealDrive(0.5),
     EqualSlip(0.5, 0.38),
     IcrDrive(0.4, -0.3, 0.05, 0.98, 1.01),
+    DriftingIcr(0.4, -0.3, 0.05, 0.98, 1.01, 0.2),
     SideSlip(0.5, 0.1, -0.05, 0.02),
 ]
 

@@ -24,6 +24,7 @@ from slipfit.logs.inspection.signals import (
     seen_of,
     wheels_of,
 )
+from slipfit.logs.inspection.slow import ahead_sign, yaw_sign
 from slipfit.logs.inspection.suspects import Evidence, Mistake, Verdict, convict
 
 #: Correlations count as a sign from this R² on, arcs from a lateral acceleration that the accelerometer can tell from noise.
@@ -176,11 +177,31 @@ def _evidence(log: DriveLog, robot: Robot) -> list[Evidence]:
             told += _sign(agreed.sign, agreed.r2, "yaw", powers)
             if wheels is not None:
                 told += _course(log, wheels, agreed.late_s)
+        else:
+            told += _slow_sign(reference, seen, ("yaw", "mirror", *(("swap", "reverse") if wheels is not None else ("gyro",))))
+            sign = ahead_sign(wheels, seen, *_with_other_yaw(log)) if wheels is not None else None
+            told += [] if sign is None else [Evidence(sign, {"reverse": 1, "behind": 1})]
     if seen is not None and inertial is not None and wheels is not None:
         agreed = find_agreement(inertial, seen)
         if agreed and agreed.is_certain:
             told += _sign(agreed.sign, agreed.r2, "yaw", ("gyro", "yaw", "mirror"))
+        else:
+            told += _slow_sign(inertial, seen, ("gyro", "yaw", "mirror"))
     return told
+
+
+def _with_other_yaw(log: DriveLog) -> list[Seen]:
+    """The pose as it would be if its yaw had the other sign."""
+    pose = log[names.POSE]
+    if "yaw_rad" not in pose.columns:
+        return []
+    seen = seen_of(log.having(negated(pose, [pose.columns.index("yaw_rad")])), origin_ns(log))
+    return [] if seen is None else [seen]
+
+
+def _slow_sign(reference: Wheels | Inertial, seen: Seen, flips: tuple[str, ...]) -> list[Evidence]:
+    sign = yaw_sign(reference, seen)
+    return [] if sign is None else [Evidence(sign, dict.fromkeys(flips, 1))]
 
 
 def _sign(signs: dict[str, float], r2: dict[str, float], signal: str, flips: tuple[str, ...]) -> list[Evidence]:

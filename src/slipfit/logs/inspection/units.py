@@ -16,6 +16,7 @@ from slipfit.logs.drive_log import Channel, DriveLog
 from slipfit.logs.inspection.align import Signal, find_agreement, pair, signals_between
 from slipfit.logs.inspection.record import Finding, Severity, Step
 from slipfit.logs.inspection.signals import Inertial, Seen, Wheels, inertial_of, origin_ns, rotation_of, seen_of, wheels_of
+from slipfit.logs.inspection.slow import way_ratio
 from slipfit.logs.inspection.suspects import Evidence, Mistake, convict
 
 DEGREES = 180.0 / math.pi
@@ -57,6 +58,7 @@ COLUMNS = {
 YAW_WINDOW, AHEAD_WINDOW, ACCEL_WINDOW = (0.2, 1.25), (0.5, 1.3), (0.4, 1.6)
 BODY_WINDOW = (0.75, 1.33)  # gyro against pose
 GRAVITY_WINDOW = (0.8, 1.25)
+WAY_WINDOW = (0.2, 3.0)  # way of a noisy, late pose against that of wheels that slip
 
 
 def correct_units(log: DriveLog, robot: Robot) -> Step:
@@ -115,7 +117,11 @@ def _evidence(log: DriveLog, robot: Robot) -> list[Evidence]:
         told += _compared(wheels, inertial, powers)
     if wheels is not None and has_angles and seen is not None:
         powers = {"yaw": ({"yaw": 1, "encoders": -1}, YAW_WINDOW), "ahead": ({"position": 1, "encoders": -1}, AHEAD_WINDOW)}
-        told += _compared(wheels, seen, powers)
+        compared = _compared(wheels, seen, powers)
+        ratio = way_ratio(wheels, seen)
+        if ratio is not None and not any("position" in e.powers for e in compared):
+            compared.append(Evidence(ratio, {"position": 1, "encoders": -1}, *WAY_WINDOW))
+        told += compared
     if inertial is not None and seen is not None:
         told += _compared(inertial, seen, {"yaw": ({"yaw": 1, "gyro": -1}, BODY_WINDOW)})
     return [e for e in told if e.ratio > 0.0 and math.isfinite(e.ratio)]

@@ -1,0 +1,178 @@
+"""Is it slip, the controller, or the odometry? The error of a drive in four parts that add up.
+
+Over each window, what an ideal differential drive does with the commands differs from what the log's sensors say by
+
+    ideal(commands) - sensors = [ideal(commands) - ideal(wheels)]            powertrain: wheels do not do as told
+                              + [ideal(wheels) - rung(wheels)]              kinematics or slip: the body does not follow them
+                              + [rung(wheels) - rung(wheels, clocks)]
+                              + [corrected sensors - sensors]               sensors: clocks, sign, scale, bias
+                              + [rung(wheels, clocks) - corrected sensors]  what remains
+
+each a vector: ahead, to the left (m, in the frame of the window's start) and turned (rad). Without commands the first part is
+missing and the wheels are where the drive begins.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slipfit.calibrate.ladder.command_loop import CommandLoop, fit_command_loop, pieces_of, predicted_rims
+from slipfit.calibrate.ladder.comparison import Drive, Ladder
+from slipfit.calibrate.ladder.fit import FittedRung, _predicted, measured
+from slipfit.calibrate.ladder.rims import Rims
+from slipfit.calibrate.ladder.rungs import Rung, Values, ideal
+from slipfit.calibrate.ladder.windows import Windows, windows_of
+from slipfit.library import Robot
+from slipfit.library.files import write_through
+from slipfit.logs import DriveLog
+
+POWERTRAIN, SLIP, SENSORS, REST = "powertrain", "kinematics or slip", "sensors", "rest"
+
+CLOCKS = ("imu_late_s", "pose_late_s")
+
+#: What a part is, in words.
+ABOUT = {
+    POWERTRAIN: "wheels do not do as they are told",
+    SLIP: "the body does not follow its wheels",
+    SENSORS: "clocks, signs, scales and biases, if nobody corrected them",
+    REST: "what the best model leaves",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """The parts of every trusted window, (n, 3) each: ahead, to the left (m), turned (rad); NaN where nothing tells."""
+
+    name: str
+    robot: str
+    rung: str
+    horizon_s: float
+    time_s: np.ndarray  # (n,) starts of the windows
+    parts: dict[str, np.ndarray]
+    loop: CommandLoop | None  # of the powertrain, where the log has commands
+    unpredicted: np.ndarray | None  # (n, 3) of the powertrain's part, what the loop does not predict
+    clocks_s: dict[str, float]
+    corrected: tuple[str, ...]
+
+    @property
+    def total(self) -> np.ndarray:
+        return np.asarray(sum(self.parts.values()))
+
+    def place_m(self, part: str) -> np.ndarray:
+        return np.asarray(np.hypot(*self.parts[part][:, :2].T))
+
+    def heading_rad(self, part: str) -> np.ndarray:
+        return np.asarray(np.abs(self.parts[part][:, 2]))
+
+    @property
+    def largest(self) -> dict[str, str]:
+        """The part with the largest median, of place and of heading."""
+        found = {}
+        for kind, size in (("place", self.place_m), ("heading", self.heading_rad)):
+            medians = {part: _median(size(part)) for part in self.parts}
+            if not np.isnan(list(medians.values())).all():
+                found[kind] = max(medians, key=lambda part: -1.0 if np.isnan(medians[part]) else medians[part])
+        return found
+
+    def summary(self) -> str:
+        """A table and a verdict."""
+        head = "ideal drive on commands" if POWERTRAIN in self.parts else "ideal drive on measured wheels"
+        rows = [
+            f"{self.robot}, {self.name}: {len(self.time_s)} windows of {self.horizon_s:g} s, error of an {head}",
+            f"  {'part':<22}{'place, median':>15}{'heading, median':>18}",
+        ]
+        rows += [_line(part, self.place_m(part), self.heading_rad(part)) + f"   {ABOUT[part]}" for part in self.parts]
+        total = self.total
+        rows.append(_line("together", np.hypot(*total[:, :2].T), np.abs(total[:, 2])))
+        if self.unpredicted is not None:
+            left = self.unpredicted
+            rows.append(_line("loop leaves", np.hypot(*left[:, :2].T), np.abs(left[:, 2])) + "   of the powertrain's part")
+        if self.loop is not None:
+            rows += ["  the loop from commands to wheels:", *(f"  {line}" for line in self.loop.summary().splitlines())]
+        rows += [f"  mostly {part} ({kind}): {ABOUT[part]}" for kind, part in self.largest.items()]
+        rows += [f"  {name} {late:+.3f} s" for name, late in self.clocks_s.items()]
+        rows += [f"  corrected: {line}" for line in self.corrected]
+        return "\n".join(rows)
+
+    def to_document(self) -> dict[str, Any]:
+        def of(values: np.ndarray) -> dict[str, float | None]:
+            place, heading = _median(np.hypot(*values[:, :2].T)), _median(np.abs(values[:, 2]))
+            return {
+                "place_median_m": None if np.isnan(place) else place,
+                "heading_median_rad": None if np.isnan(heading) else heading,
+            }
+
+        return {
+            "log": self.name,
+            "robot": self.robot,
+            "rung": self.rung,
+            "horizon_s": self.horizon_s,
+            "windows": len(self.time_s),
+            "parts": {part: {"about": ABOUT[part], **of(values)} for part, values in self.parts.items()},
+            "together": of(self.total),
+            "unpredicted_powertrain": None if self.unpredicted is None else of(self.unpredicted),
+            "largest": self.largest,
+            "clocks_s": self.clocks_s,
+            "corrected": list(self.corrected),
+        }
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """As JSON."""
+        write_through(Path(path), lambda p: p.write_text(json.dumps(self.to_document(), indent=1) + "\n"), force=force)
+
+
+def _line(name: str, place_m: np.ndarray, heading_rad: np.ndarray) -> str:
+    place, heading = _median(place_m), _median(heading_rad)
+    told = "-" if np.isnan(place) else f"{place:.3f} m"
+    return f"  {name:<22}{told:>15}{'-' if np.isnan(heading) else f'{heading:.4f} rad':>18}"
+
+
+def _median(values: np.ndarray) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.median(finite)) if len(finite) else float("nan")
+
+
+def attribute(ladder: Ladder, log: DriveLog) -> Attribution:
+    """The parts of a drive's error, with the best rung of its ladder. `log` is the one that the ladder was made of."""
+    return attribution_of(ladder.drive, ladder.best.fit, log, ladder.robot, ladder.horizon_s)
+
+
+def attribution_of(drive: Drive, fit: FittedRung, log: DriveLog, robot: Robot, horizon_s: float) -> Attribution:
+    windows, rims = drive.windows, drive.rims
+    values = fit.as_values()
+    clocks = {name: late for name, late in values.items() if name in CLOCKS}
+    wheels = _moved(ideal(robot), {}, rims, windows)
+    plain = _moved(fit.rung, values | dict.fromkeys(clocks, 0.0), rims, windows)
+    best, told = _moved(fit.rung, values, rims, windows), measured(windows)
+    sensors = (plain - best) + (told - _uncorrected(log, rims, windows, horizon_s, told))
+    parts = {SLIP: wheels - plain, SENSORS: sensors, REST: best - told}
+    pieces = pieces_of(drive.inspection.corrected, robot, rims, windows)
+    loop, unpredicted = None, None
+    if pieces is not None:
+        loop = fit_command_loop(pieces)
+        parts = {POWERTRAIN: _moved(ideal(robot), {}, pieces.told[0], windows) - wheels, **parts}
+        unpredicted = _moved(ideal(robot), {}, predicted_rims(loop, pieces, rims), windows) - wheels
+    chosen = windows.whole & windows.is_trusted
+    findings = tuple(
+        f"{f.channel}: {f.found}" if f.channel else f.found for f in drive.inspection.findings if f.is_corrected
+    )  # fmt: skip
+    return Attribution(
+        drive.name, robot.name, fit.rung.name, horizon_s, windows.from_s[chosen], {n: p[chosen] for n, p in parts.items()},
+        loop, None if unpredicted is None else unpredicted[chosen], clocks, findings,
+    )  # fmt: skip
+
+
+def _moved(rung: Rung, values: Values, rims: Rims, windows: Windows) -> np.ndarray:
+    return _predicted(rung.twists(rims, [values])[0], windows, values)
+
+
+def _uncorrected(log: DriveLog, rims: Rims, windows: Windows, horizon_s: float, corrected: np.ndarray) -> np.ndarray:
+    """What the sensors of the log as it was say of the same windows; where it lacks one, what the corrected log says."""
+    raw = windows_of(log, rims, horizon_s=horizon_s)
+    rows = {key: k for k, key in enumerate(zip(np.round(raw.from_s, 3), raw.share, strict=True))}
+    at = np.array([rows.get(key, -1) for key in zip(np.round(windows.from_s, 3), windows.share, strict=True)])
+    said = measured(raw)[at]
+    return np.where((at >= 0)[:, None] & np.isfinite(said), said, corrected)

@@ -1,0 +1,248 @@
+"""Which model does a drive ask for? Each rung is fitted and scored on blocks of time that it has not seen."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slipfit.calibrate.ladder.contact_rungs import ContactRung
+from slipfit.calibrate.ladder.fit import BLOCK_S, FittedRung, fit_rung, measured
+from slipfit.calibrate.ladder.rims import Rims, rims_of
+from slipfit.calibrate.ladder.rungs import RegressedRung, Rung, Values, drifting_icr, equal_slip, icr, ideal, track_and_gain
+from slipfit.calibrate.ladder.windows import Windows, blocks_of, windows_of
+from slipfit.calibrate.wheel_motion import TurnCounts
+from slipfit.errors import LogError
+from slipfit.library import Robot, find_robot
+from slipfit.library.files import write_through
+from slipfit.logs import DriveLog
+from slipfit.logs.inspection import Inspection, inspect_log
+
+#: Every so many blocks of time one is left out in turn.
+FOLDS = 4
+
+#: Evaluations of a fit that starts where the fit to all blocks ended.
+REFIT_EVALUATIONS = 4
+
+#: Errors below these count as these: nobody asks for more (m, rad).
+SMALLEST_M, SMALLEST_RAD = 0.005, 0.002
+
+#: Fewest windows that a ladder is built on.
+FEWEST_WINDOWS = 12
+
+
+def rungs_of(robot: Robot) -> list[Rung]:
+    """All rungs without a regression, simplest first."""
+    laws = [ContactRung(robot, "wheel_slip"), ContactRung(robot, "magic_formula")]
+    return [ideal(robot), equal_slip(robot), track_and_gain(robot), icr(robot), drifting_icr(robot), *laws]
+
+
+def regressions_of(robot: Robot) -> list[RegressedRung]:
+    """Rungs with a regression on top of another one."""
+    return [RegressedRung(icr(robot)), RegressedRung(ContactRung(robot, "wheel_slip"))]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Drive:
+    """One drive, made ready: the wheels' speeds, and the windows that a model is asked about."""
+
+    name: str
+    digest: str
+    rims: Rims
+    windows: Windows
+    inspection: Inspection
+
+
+def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_turn: TurnCounts | None = None) -> Drive:
+    """Inspected, corrected, cut into windows; a log that cannot be used is an error that says why."""
+    inspection = inspect_log(log, robot)
+    name = log.source or log.about or "drive"
+    if inspection.fatal:
+        stop = inspection.fatal
+        raise LogError(f"{name}: {stop.channel + ': ' if stop.channel else ''}{stop.found}; {stop.remedy}")
+    rims = rims_of(inspection.corrected, robot, counts_per_turn=counts_per_turn)
+    windows = windows_of(inspection.corrected, rims, horizon_s=horizon_s)
+    if windows.whole.sum() < FEWEST_WINDOWS:
+        raise LogError(
+            f"{name}: {int(windows.whole.sum())} windows of {horizon_s:g} s; expected {FEWEST_WINDOWS} or more: drive longer, or "
+            f"ask for a shorter horizon"
+        )
+    return Drive(name, log.digest, rims, windows, inspection)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scored:
+    """A rung, its numbers from all blocks, and its errors over windows of blocks that it has not seen."""
+
+    fit: FittedRung
+    place_m: np.ndarray  # of every whole window; NaN without a pose
+    heading_rad: np.ndarray
+
+    @property
+    def name(self) -> str:
+        return self.fit.rung.name
+
+    @property
+    def median_m(self) -> float:
+        return _median(self.place_m)
+
+    @property
+    def median_rad(self) -> float:
+        return _median(self.heading_rad)
+
+    @property
+    def log_errors(self) -> np.ndarray:
+        """Mean logarithm of both errors, of every window: equal shares of either count alike."""
+        parts = [np.log(np.maximum(e, least)) for e, least in ((self.place_m, SMALLEST_M), (self.heading_rad, SMALLEST_RAD))]
+        return np.asarray(np.nanmean(np.vstack([p for p in parts if np.isfinite(p).any()]), axis=0))
+
+
+def _median(errors: np.ndarray) -> float:
+    finite = errors[np.isfinite(errors)]
+    return float(np.median(finite)) if len(finite) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """All rungs on one drive."""
+
+    robot: Robot
+    drive: Drive
+    horizon_s: float
+    rungs: tuple[Scored, ...]
+    best: Scored
+    chosen: Scored  # the simplest that is as good as the best
+    block: np.ndarray  # of every whole window
+
+    def __getitem__(self, name: str) -> Scored:
+        for scored in self.rungs:
+            if scored.name == name:
+                return scored
+        raise KeyError(name)
+
+    def summary(self) -> str:
+        """A table, simplest first, and the verdict."""
+        rows = [
+            f"{self.robot.name}, {self.drive.name}: {len(self.block)} windows of {self.horizon_s:g} s, "
+            f"errors on blocks of {BLOCK_S:g} s that a model has not seen",
+            f"  {'model':<28}{'numbers':>8}{'place, median':>16}{'heading, median':>18}",
+        ]
+        for s in self.rungs:
+            mark = " <- chosen" if s is self.chosen else " <- best" if s is self.best else ""
+            place = "-" if np.isnan(s.median_m) else f"{s.median_m:.3f} m"
+            heading = "-" if np.isnan(s.median_rad) else f"{s.median_rad:.4f} rad"
+            rows.append(f"  {s.name:<28}{len(s.fit.rung.unknowns):>8}{place:>16}{heading:>18}{mark}")
+        rows.append(f"  the simplest that is as good as the best is {self.chosen.name}:")
+        rows += [f"    {line}" for line in numbers(self.chosen.fit)]
+        track = self["track and gain"].fit
+        low, high = track.interval_90("effective_track_m")
+        found, low, high = (metres / self.robot.track_m for metres in (track.value("effective_track_m"), low, high))
+        rows.append(
+            f"  wheel_separation_multiplier {found:.3f} (90 %: {low:.3f} to {high:.3f}), of a track of {self.robot.track_m:g} m"
+        )
+        return "\n".join(rows)
+
+    def to_document(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "robot": self.robot.name,
+            "log": self.drive.name,
+            "sha256": self.drive.digest,
+            "horizon_s": self.horizon_s,
+            "windows": len(self.block),
+            "best": self.best.name,
+            "chosen": self.chosen.name,
+            "rungs": [
+                {
+                    "name": s.name,
+                    "about": s.fit.rung.about,
+                    "place_median_m": None if np.isnan(s.median_m) else s.median_m,
+                    "heading_median_rad": None if np.isnan(s.median_rad) else s.median_rad,
+                    "numbers": {
+                        n: {"value": s.fit.value(n), "std": s.fit.std(n), "interval_90": list(s.fit.interval_90(n))}
+                        for n in s.fit.names
+                    },
+                }
+                for s in self.rungs
+            ],
+        }
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """As JSON."""
+        write_through(Path(path), lambda p: p.write_text(json.dumps(self.to_document(), indent=1) + "\n"), force=force)
+
+
+def numbers(fit: FittedRung) -> list[str]:
+    """Lines with every number of a rung, its spread, and what it is."""
+    lines = []
+    for u in fit.unknowns:
+        low, high = fit.interval_90(u.name)
+        name, show = (u.name[4:], np.exp) if u.name.startswith("log ") else (u.name, float)
+        about = u.about.removeprefix("logarithm of ") if name == u.name else ""
+        lines.append(
+            f"{name:<22}{show(fit.value(u.name)):>11.4g}   90 % in {show(low):.4g} to {show(high):.4g}   {about}".rstrip()
+        )
+    return lines
+
+
+def compare(
+    log: DriveLog,
+    *,
+    robot: Robot | str | Path,
+    horizon_s: float = 2.0,
+    counts_per_turn: TurnCounts | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Ladder:
+    """Fit and score every rung on one drive.
+
+    Parameters
+    ----------
+    horizon_s : a model is asked where the robot is after this long
+    """
+    chosen_robot = robot if isinstance(robot, Robot) else find_robot(robot)
+    progress(f"inspecting {log.source or 'the drive'}")
+    return ladder_of(
+        drive_of(log, chosen_robot, horizon_s=horizon_s, counts_per_turn=counts_per_turn), chosen_robot, horizon_s, progress
+    )
+
+
+def ladder_of(drive: Drive, robot: Robot, horizon_s: float, progress: Callable[[str], None] = lambda _: None) -> Ladder:
+    progress("fitting nine models, each several times")
+    with ThreadPoolExecutor(2) as pool:
+        plain = list(pool.map(lambda rung: scored(rung, drive), rungs_of(robot)))
+        ends = {s.name: s.fit for s in plain}
+        more = list(pool.map(lambda rung: scored(rung, drive, begin=ends[rung.base.name].as_values()), regressions_of(robot)))
+    rungs = tuple(plain + more)
+    whole = drive.windows.whole & drive.windows.is_trusted
+    block = blocks_of(drive.windows, BLOCK_S)[whole]
+    best = min(rungs, key=lambda s: float(np.mean(s.log_errors)))
+    chosen = next(s for s in rungs if s is best or is_as_good(s, best, block))
+    return Ladder(robot, drive, horizon_s, rungs, best, chosen, block)
+
+
+def scored(rung: Rung, drive: Drive, *, begin: Values | None = None) -> Scored:
+    """The fit to all blocks, and errors of fits that left every fourth block out."""
+    windows = drive.windows
+    whole = fit_rung(rung, drive.rims, windows, begin=begin)
+    fold = blocks_of(windows, BLOCK_S) % FOLDS
+    told, asked = measured(windows), windows.whole & windows.is_trusted
+    place, heading = np.full(len(windows), np.nan), np.full(len(windows), np.nan)
+    for k in range(FOLDS):
+        left_out = asked & (fold == k)
+        if not left_out.any():
+            continue
+        without = fit_rung(rung, drive.rims, windows, fold != k, start=whole, evaluations=REFIT_EVALUATIONS)
+        apart = without.predict(drive.rims, windows) - told
+        place[left_out] = np.hypot(apart[left_out, 0], apart[left_out, 1])
+        heading[left_out] = np.abs(apart[left_out, 2])
+    return Scored(whole, place[asked], heading[asked])
+
+
+def is_as_good(one: Scored, best: Scored, block: np.ndarray) -> bool:
+    """Whether the mean difference of the errors' logarithms is within its own standard error, blocks counted as one voice."""
+    difference = one.log_errors - best.log_errors
+    means = np.array([difference[block == b].mean() for b in np.unique(block)])
+    return bool(means.mean() <= means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else False

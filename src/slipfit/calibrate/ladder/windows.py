@@ -1,0 +1,191 @@
+"""Pieces of a drive over which a model is asked where the robot went: pairs of poses, and what the gyro turned meanwhile.
+
+A pose is older than its stamp: it is late by some time that the fit finds, and a logger repeats it until the next one comes.
+Where the pose starts anew with each segment, its first row repeats the last pose of the segment before.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from slipfit.calibrate.ladder.rims import Rims
+from slipfit.logs import DriveLog
+from slipfit.logs.channels import IMU, POSE, SEGMENTS
+
+#: Shares of the horizon at which a window's motion is looked at: early parts tell clocks, the whole tells the model.
+SHARES = (0.25, 0.5, 0.75, 1.0)
+
+#: Poses this much later than the wheels are looked for (s).
+LATEST_S, LATE_STEP_S = 1.2, 0.05
+
+#: A pose is not believed where it turned otherwise than the gyro by more than this, plus a share of it; or went farther than the
+#: wheels rolled, by a factor and a way.
+TURN_APART_RAD, TURN_APART_SHARE = 0.3, 0.25
+FARTHER, FARTHER_M = 1.2, 0.5
+
+#: Poses come regularly where 95 % of their intervals are below so many usual ones.
+REGULAR = 1.6
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Windows:
+    """n pieces; times are seconds on the grid of the wheels, by the stamps; poses are of `pose_from_s` and `pose_to_s`."""
+
+    from_s: np.ndarray
+    to_s: np.ndarray
+    pose_from_s: np.ndarray
+    pose_to_s: np.ndarray
+    moved: np.ndarray  # (n, 3): ahead, to the left, turned by the pose, in the frame of the first; NaN without a pose
+    gyro_rad: np.ndarray  # turned by the gyro; NaN without one
+    share: np.ndarray  # of the horizon
+    piece: np.ndarray  # number of the segment, or of the stretch of time, that a window starts
+    is_trusted: np.ndarray  # pose, gyro and wheels do not contradict each other
+    pose_late_s: float  # what the pose is late by, by its own turning against the gyro's; zero where nothing tells
+
+    def __len__(self) -> int:
+        return len(self.from_s)
+
+    @property
+    def whole(self) -> np.ndarray:
+        """Windows that last the horizon."""
+        return np.asarray(self.share == SHARES[-1])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Poses:
+    time_s: np.ndarray
+    taken_s: np.ndarray  # when each was new
+    x_m: np.ndarray
+    y_m: np.ndarray
+    yaw_rad: np.ndarray
+    segment: np.ndarray
+
+
+def windows_of(log: DriveLog, rims: Rims, *, horizon_s: float = 2.0) -> Windows:
+    """All windows of a log."""
+    gyro = _gyro(log, rims)
+    poses = _poses(log, rims) if POSE in log else None
+    pieces = _pieces(log, rims, horizon_s)
+    rows = [_row(poses, start, start + share * (end - start), share, piece) for piece, start, end in pieces for share in SHARES]
+    rows = [row for row in rows if row is not None]
+    table = np.array(rows) if rows else np.zeros((0, 9))
+    from_s, to_s, pose_from, pose_to, share, piece = table[:, :6].T if len(table) else np.zeros((6, 0))
+    moved = table[:, 6:9]
+    turned = _turned(gyro, from_s, to_s)
+    late = _late(gyro, pose_from, pose_to, moved[:, 2])
+    return Windows(
+        from_s, to_s, pose_from, pose_to, moved, turned, share, piece.astype(int),
+        _trusted(gyro, rims, pose_from - late, pose_to - late, moved), late,
+    )  # fmt: skip
+
+
+def _gyro(log: DriveLog, rims: Rims) -> tuple[np.ndarray, np.ndarray] | None:
+    """Times and angles of the integrated gyro."""
+    if IMU not in log or "gyro_z_radps" not in log[IMU].columns:
+        return None
+    channel = log[IMU]
+    rate = channel.column("gyro_z_radps")
+    kept = np.isfinite(rate)
+    time_s, rate = rims.seconds(channel.stamps_ns[kept]), rate[kept]
+    return time_s, np.concatenate([[0.0], np.cumsum(rate[:-1] * np.diff(time_s))])
+
+
+def _turned(gyro: tuple[np.ndarray, np.ndarray] | None, from_s: np.ndarray, to_s: np.ndarray) -> np.ndarray:
+    if gyro is None:
+        return np.full(len(from_s), np.nan)
+    return np.asarray(np.interp(to_s, *gyro) - np.interp(from_s, *gyro))
+
+
+def _poses(log: DriveLog, rims: Rims) -> _Poses:
+    channel = log[POSE]
+    x, y, yaw = (channel.column(name) for name in ("x_m", "y_m", "yaw_rad"))
+    kept = np.isfinite(x) & np.isfinite(y) & np.isfinite(yaw)
+    time_s = rims.seconds(channel.stamps_ns[kept])
+    segment = _segment_at(log, channel.stamps_ns[kept])
+    taken = time_s.copy()
+    anew = np.flatnonzero(np.diff(segment) != 0) + 1
+    within = np.delete(np.diff(time_s), anew - 1)
+    if len(anew) and len(within):
+        # The first row of a segment shows the pose that came last, unless that is longer ago than poses are apart.
+        apart, long = float(np.median(within)), float(np.quantile(within, 0.95))
+        taken[anew] = np.maximum(time_s[anew - 1], time_s[anew] - 2.0 * apart)
+        # Of a regular source it may be new: else there would have been none for unusually long.
+        waited = time_s[np.minimum(anew + 1, len(time_s) - 1)] - time_s[anew - 1]
+        is_new = (waited > long + 1e-6) & (long < REGULAR * apart)
+        taken[anew[is_new]] = time_s[anew[is_new]]
+    return _Poses(time_s, taken, x[kept], y[kept], yaw[kept], segment)
+
+
+def _segment_at(log: DriveLog, stamps_ns: np.ndarray) -> np.ndarray:
+    if SEGMENTS not in log:
+        return np.zeros(len(stamps_ns), dtype=int)
+    pieces = log[SEGMENTS]
+    at = np.clip(np.searchsorted(pieces.stamps_ns, stamps_ns, side="right") - 1, 0, len(pieces.stamps_ns) - 1)
+    return np.asarray(pieces.values[at, 0].astype(int))
+
+
+def _pieces(log: DriveLog, rims: Rims, horizon_s: float) -> list[tuple[int, float, float]]:
+    """Number, start and end of each stretch that is asked for: the segments, or stretches of the horizon's length."""
+    if SEGMENTS in log:
+        channel = log[SEGMENTS]
+        index, time_s = channel.values[:, 0].astype(int), rims.seconds(channel.stamps_ns)
+        edges = np.concatenate([[0], np.flatnonzero(np.diff(index)) + 1, [len(index)]])
+        long = [(a, b) for a, b in pairwise(edges.tolist()) if b - a > 2]
+        found = [(int(index[a]), float(time_s[a]), float(time_s[b - 1])) for a, b in long]
+        return [stretch for piece in found for stretch in _stretches(*piece, horizon_s)]
+    end = float(rims.time_s[-1])
+    return [(k, k * horizon_s, (k + 1) * horizon_s) for k in range(int(end / horizon_s))]
+
+
+def _stretches(piece: int, start: float, end: float, horizon_s: float) -> list[tuple[int, float, float]]:
+    """A segment about as long as the horizon is one window; a longer one is cut."""
+    if end - start <= 1.5 * horizon_s:
+        return [(piece, start, end)]
+    return [(piece, start + k * horizon_s, start + (k + 1) * horizon_s) for k in range(int((end - start) / horizon_s))]
+
+
+def _row(poses: _Poses | None, start: float, end: float, share: float, piece: int) -> tuple[float, ...] | None:
+    nothing = float("nan")
+    if poses is None:
+        return start, end, nothing, nothing, share, piece, nothing, nothing, nothing
+    first, last = (int(np.searchsorted(poses.time_s, t + 1e-6, side="right")) - 1 for t in (start, end))
+    if (
+        first < 0
+        or last <= first
+        or poses.segment[first] != poses.segment[last]
+        or end - poses.time_s[last] > 0.5 * (end - start)
+    ):
+        return None
+    c, s = np.cos(poses.yaw_rad[first]), np.sin(poses.yaw_rad[first])
+    dx, dy = poses.x_m[last] - poses.x_m[first], poses.y_m[last] - poses.y_m[first]
+    turned = float(np.unwrap(poses.yaw_rad[first : last + 1])[-1] - poses.yaw_rad[first])
+    return start, end, poses.taken_s[first], poses.taken_s[last], share, piece, c * dx + s * dy, c * dy - s * dx, turned
+
+
+def _late(gyro: tuple[np.ndarray, np.ndarray] | None, from_s: np.ndarray, to_s: np.ndarray, turned: np.ndarray) -> float:
+    """The delay with which the pose's turning agrees best with the gyro's."""
+    seen = np.isfinite(turned)
+    if gyro is None or seen.sum() < 10:
+        return 0.0
+    tried = np.arange(0.0, LATEST_S, LATE_STEP_S)
+    apart = [float(np.median(np.abs(turned - _turned(gyro, from_s - late, to_s - late))[seen])) for late in tried]
+    return float(tried[int(np.argmin(np.round(apart, 4)))])
+
+
+def _trusted(
+    gyro: tuple[np.ndarray, np.ndarray] | None, rims: Rims, from_s: np.ndarray, to_s: np.ndarray, moved: np.ndarray
+) -> np.ndarray:
+    believed = np.ones(len(from_s), dtype=bool)
+    seen = np.isfinite(moved).all(axis=1)
+    way = np.hypot(moved[:, 0], moved[:, 1])
+    believed[seen] &= (way <= FARTHER * rims.rolled_m(from_s, to_s) + FARTHER_M)[seen]
+    if gyro is not None:
+        turned = _turned(gyro, from_s, to_s)
+        believed[seen] &= (np.abs(moved[:, 2] - turned) <= TURN_APART_RAD + TURN_APART_SHARE * np.abs(turned))[seen]
+    return believed
+
+
+def blocks_of(windows: Windows, block_s: float) -> np.ndarray:
+    """Number of the block of time that each window starts in."""
+    return np.floor(windows.from_s / block_s).astype(int)

@@ -1,0 +1,59 @@
+"""Drives with known tracks: equal ones are one floor, others are not, and what is shared is told number by number."""
+
+import json
+
+import numpy as np
+import pytest
+from known_drives import known_drive
+
+from slipfit.calibrate.ladder.rungs import drifting_icr, track_and_gain
+from slipfit.calibrate.ladder.surfaces import SURE, same_floor_of_drives
+from slipfit.library import find_robot
+
+HUSKY = find_robot("husky")
+
+
+def compared(track_m, gain=0.95, *, seed=2, rung=None):
+    errors = {"turn_error": 0.05, "way_error": 0.05}
+    first, second = known_drive(0.85, 0.95, seed=1, **errors), known_drive(track_m, gain, seed=seed, **errors)
+    return same_floor_of_drives(first, second, rung or track_and_gain(HUSKY))
+
+
+def test_two_drives_on_one_floor():
+    test = compared(0.85)
+    assert test.is_same
+    assert test.probability > SURE
+    assert test.per_ground == ()
+    assert test.worse < 0.25  # a third of 150 windows turn and a third go straight: their medians scatter by this
+
+
+def test_another_track_is_another_floor_but_the_gain_is_shared():
+    test = compared(1.0)
+    assert not test.is_same
+    assert test.per_ground == ("effective_track_m",)
+    track = test.numbers[0]
+    assert (track.first, track.second) == pytest.approx((0.85, 1.0), rel=0.02)
+    # 15 % too little turning beside errors of 5 %.
+    assert min(c.worse for c in test.carried) > 0.5
+
+
+def test_richer_rungs_agree():
+    assert compared(0.85, rung=drifting_icr(HUSKY)).is_same
+    assert not compared(1.0, rung=drifting_icr(HUSKY)).is_same
+
+
+@pytest.mark.slow
+def test_one_floor_is_rarely_called_two():
+    """24 pairs on one floor: at a level of 5 %, 0 to 4 of them (binomial, 99 %)."""
+    told = [compared(0.85, seed=seed).probability for seed in range(10, 34)]
+    assert np.sum(np.array(told) < 0.05) <= 4
+
+
+def test_it_prints_and_saves(tmp_path):
+    test = compared(1.0)
+    assert "another floor" in test.summary()
+    assert "per ground" in test.summary()
+    test.save(tmp_path / "floors.json")
+    document = json.loads((tmp_path / "floors.json").read_text())
+    assert document["is_same"] is False
+    assert [n["is_shared"] for n in document["numbers"]] == [False, True]
