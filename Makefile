@@ -79,6 +79,7 @@ bench-real: $(VENV)/.dev
 	@$(BIN)/python benchmarks/real.py
 	@$(BIN)/python benchmarks/real_commands.py
 	@$(BIN)/python benchmarks/real_borealtc.py
+	@$(BIN)/python benchmarks/real_robustness.py
 
 schemas: $(VENV)/.run
 	@for kind in robot ground scenario columns twin odometry; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done

@@ -1,6 +1,8 @@
 """Six recordings of real skid-steer robots: what each model of the ladder predicts, scored by the data set's own script.
 
-    python benchmarks/real.py [folder of the shared data and tools]
+    python benchmarks/real.py
+
+The recordings lie beside the checkout, or where SLIPFIT_DATA says; the script in `tools` beside them.
 
 Fitted on odd `calib_step`, scored on even ones. T: median error of place after 2 s, all horizons (m). I: median error of the
 heading's change against the IMU, steady horizons (rad). From measured wheel speeds. The script tells the robot by "husky" in the
@@ -10,6 +12,7 @@ path that it is given, so it is run where the recordings are.
 import csv
 import gzip
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -25,7 +28,7 @@ from slipfit.library import find_robot
 from slipfit.logs import read_log
 
 ROOT = Path(__file__).parent.parent
-SHARED = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared"
+DATA = Path(os.environ.get("SLIPFIT_DATA", ROOT.parent / "shared" / "data"))
 COLUMNS = ROOT / "examples" / "columns" / "drive.yaml"
 
 #: Goals: T and I.
@@ -40,7 +43,7 @@ RECORDINGS = {
 
 
 def folder() -> Path:
-    return SHARED / "data" / "drive_warthog_husky"
+    return DATA / "drive_warthog_husky"
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,7 @@ class Recording:
             writer.writerow(["horizon", "x_m", "y_m", "dyaw_rad"])
             writer.writerows([p, *motion] for p, motion in rows.items())
             file.flush()
-            script = SHARED.resolve() / "tools" / "score_horizons.py"
+            script = DATA.resolve().parent / "tools" / "score_horizons.py"
             command = [sys.executable, str(script), f"{self.name}.csv.gz", file.name]
             done = subprocess.run(command, cwd=folder(), capture_output=True, text=True, check=False)
         if done.returncode:

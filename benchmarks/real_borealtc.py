@@ -19,7 +19,7 @@ from slipfit.library import find_robot
 from slipfit.logs import join_logs, read_log
 
 ROOT = Path(__file__).parent.parent
-COLUMNS = ROOT / "tests" / "real" / "columns"
+COLUMNS = ROOT / "examples" / "columns"
 DATA = ROOT.parent / "shared" / "data"
 
 #: Floor, and the error that is asked of it (rad/s).

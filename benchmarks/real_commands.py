@@ -18,16 +18,16 @@ import numpy as np
 
 from slipfit.calibrate.ladder import drive_of, fit_rung
 from slipfit.calibrate.ladder.command_loop import fit_command_loop, pieces_of, predicted_rims
-from slipfit.calibrate.ladder.fit import _predicted
+from slipfit.calibrate.ladder.fit import predicted_motion
 from slipfit.calibrate.ladder.rims import Rims
 from slipfit.calibrate.ladder.rungs import RegressedRung, icr
-from slipfit.calibrate.ladder.windows import Windows, _poses, _row
+from slipfit.calibrate.ladder.windows import Windows, poses_of, window_row
 from slipfit.library import find_robot
 from slipfit.logs import DriveLog, read_log
 from slipfit.vehicles.kinematic import IdealDrive, body_velocity
 
 ROOT = Path(__file__).parent.parent
-COLUMNS = ROOT / "tests" / "real" / "columns" / "drive.yaml"
+COLUMNS = ROOT / "examples" / "columns" / "drive.yaml"
 DATA = ROOT.parent / "shared" / "data"
 
 #: Improvement over the ideal drive that is asked (% of place and heading): what the recordings' authors reach.
@@ -66,11 +66,11 @@ def steps_of(path: Path) -> dict[int, int]:
 
 def sampled(log: DriveLog, rims: Rims, windows: Windows) -> Windows:
     """Every sample of every horizon as a window from its start; where the pose is still the first one, nothing moved."""
-    poses, rows = _poses(log, rims), []
+    poses, rows = poses_of(log, rims), []
     for start, piece in zip(windows.from_s[windows.whole], windows.piece[windows.whole], strict=True):
         for k in range(1, SAMPLES):
             end, share = start + k * SAMPLE_S, k / (SAMPLES - 1)
-            rows.append(_row(poses, start, end, share, piece) or (start, end, start, start, share, piece, 0.0, 0.0, 0.0))
+            rows.append(window_row(poses, start, end, share, piece) or (start, end, start, start, share, piece, 0.0, 0.0, 0.0))
     table = np.array(rows)
     start, end, pose_from, pose_to, share, piece = table[:, :6].T
     nothing = np.full(len(table), np.nan)
@@ -97,7 +97,7 @@ def measure(path: Path, name: str) -> Errors:
     twist = np.column_stack(body_velocity(IdealDrive(TRACK_M[name]), told.left_mps, told.right_mps))
     scored = ~odd[windows.whole] & windows.is_trusted[windows.whole]
     return Errors(
-        _averaged(_predicted(twist, by_stamps, {}), samples)[scored], _averaged(fit.predict(rims, samples), samples)[scored]
+        _averaged(predicted_motion(twist, by_stamps, {}), samples)[scored], _averaged(fit.predict(rims, samples), samples)[scored]
     )
 
 

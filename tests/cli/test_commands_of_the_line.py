@@ -50,6 +50,8 @@ ARGUMENTS = {
     ("twin",): ["p3at.twin.yaml"],
     ("calibrate",): ["drive", "--robot", "p3at"],
     ("compare",): ["drive", "--robot", "p3at", "--horizon", "1"],
+    ("attribute",): ["drive", "--robot", "p3at", "--horizon", "1"],
+    ("floors",): ["drive", "drive", "--robot", "p3at", "--horizon", "1"],
     ("plan",): ["p3at", "--precision", "20%"],
     ("validate",): ["p3at.twin.yaml", "drive"],
     ("export",): ["p3at.twin.yaml", "--to", "gz"],
@@ -72,7 +74,10 @@ def short_scenario(tmp_path, request):
         example().save(tmp_path / "p3at.twin.yaml")
     if "[drive]" in request.node.name:
         controlled_twin().save(tmp_path / "driven.twin.yaml")
-    if any(f"[{name}]" in request.node.name for name in ("inspect", "calibrate", "compare", "validate", "odometry", "umbmark")):
+    if any(
+        f"[{name}]" in request.node.name
+        for name in ("inspect", "calibrate", "compare", "attribute", "floors", "validate", "odometry", "umbmark")
+    ):
         simulate(find_robot("p3at"), standard_drive()).readings.save_csv(tmp_path / "drive")
 
 

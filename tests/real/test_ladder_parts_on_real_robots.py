@@ -14,7 +14,7 @@ from slipfit.calibrate.ladder.surfaces import same_floor_of_drives
 from slipfit.library import find_robot
 from slipfit.logs import join_logs, read_log
 
-COLUMNS = Path(__file__).parent / "columns"
+COLUMNS = Path(__file__).parents[2] / "examples" / "columns"
 WARTHOG, HUSKY = find_robot("warthog"), find_robot("husky")
 
 

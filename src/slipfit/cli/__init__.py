@@ -5,12 +5,14 @@ import sys
 import typer
 
 from slipfit.cli import (
+    attribute,
     calibrate,
     catalogue,
     compare,
     demo,
     drive,
     export,
+    floors,
     friction,
     inspect,
     odometry,
@@ -35,6 +37,8 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("calibrate")(calibrate.calibrate)
 app.command("compare")(compare.compare)
+app.command("attribute")(attribute.attribute)
+app.command("floors")(floors.floors)
 app.command("plan")(plan.plan)
 app.command("validate")(validate.validate)
 app.command("simulate")(simulate.simulate)

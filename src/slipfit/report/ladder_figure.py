@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from slipfit.calibrate.ladder import Ladder, Scored
 from slipfit.report.figures import BLUE, ORANGE, _tidy
@@ -22,6 +23,7 @@ def draw_ladder(ladder: Ladder) -> Figure:
             _draw(axes, k, scored, kind, colour=_colour(ladder, scored))
         _tidy(axes, f"{label} after {ladder.horizon_s:g} s", "")
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter("")
         axes.set_yticks(range(len(ladder.rungs)), [_label(ladder, scored) for scored in ladder.rungs])

@@ -21,7 +21,7 @@ import numpy as np
 
 from slipfit.calibrate.ladder.command_loop import CommandLoop, fit_command_loop, pieces_of, predicted_rims
 from slipfit.calibrate.ladder.comparison import Drive, Ladder
-from slipfit.calibrate.ladder.fit import FittedRung, _predicted, measured
+from slipfit.calibrate.ladder.fit import FittedRung, measured, predicted_motion
 from slipfit.calibrate.ladder.rims import Rims
 from slipfit.calibrate.ladder.rungs import Rung, Values, ideal
 from slipfit.calibrate.ladder.windows import Windows, windows_of
@@ -166,7 +166,7 @@ def attribution_of(drive: Drive, fit: FittedRung, log: DriveLog, robot: Robot, h
 
 
 def _moved(rung: Rung, values: Values, rims: Rims, windows: Windows) -> np.ndarray:
-    return _predicted(rung.twists(rims, [values])[0], windows, values)
+    return predicted_motion(rung.twists(rims, [values])[0], windows, values)
 
 
 def _uncorrected(log: DriveLog, rims: Rims, windows: Windows, horizon_s: float, corrected: np.ndarray) -> np.ndarray:

@@ -71,7 +71,7 @@ class FittedRung:
     def predict(self, rims: Rims, windows: Windows) -> np.ndarray:
         """Ahead, to the left, turned, (n, 3), of every window: the first two between its poses, the last between its stamps."""
         values = self.as_values()
-        return _predicted(self.rung.twists(rims, [values])[0], windows, values)
+        return predicted_motion(self.rung.twists(rims, [values])[0], windows, values)
 
 
 def path_of(twist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -84,7 +84,7 @@ def path_of(twist: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.concatenate([[0.0], np.cumsum(c * u - s * v)]), np.concatenate([[0.0], np.cumsum(s * u + c * v)]), heading
 
 
-def _predicted(twist: np.ndarray, windows: Windows, values: Values) -> np.ndarray:
+def predicted_motion(twist: np.ndarray, windows: Windows, values: Values) -> np.ndarray:
     x, y, heading = path_of(twist)
     time_s = np.arange(len(twist)) * GRID_S
     late = values.get("imu_late_s", 0.0)
@@ -133,7 +133,7 @@ class _Problem:
 
     def raw(self, point: np.ndarray, twist: np.ndarray) -> np.ndarray:
         """Predicted minus measured, (n, 3)."""
-        return np.asarray((_predicted(twist, self.windows, self._set(point)) - self.told)[self.used])
+        return np.asarray((predicted_motion(twist, self.windows, self._set(point)) - self.told)[self.used])
 
     def weighted(self, point: np.ndarray, twist: np.ndarray) -> np.ndarray:
         return np.asarray(np.nan_to_num(self.raw(point, twist) / self.noise[self.share[self.used]]).ravel())

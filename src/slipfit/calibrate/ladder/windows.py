@@ -65,9 +65,11 @@ class _Poses:
 def windows_of(log: DriveLog, rims: Rims, *, horizon_s: float = 2.0) -> Windows:
     """All windows of a log."""
     gyro = _gyro(log, rims)
-    poses = _poses(log, rims) if POSE in log else None
+    poses = poses_of(log, rims) if POSE in log else None
     pieces = _pieces(log, rims, horizon_s)
-    rows = [_row(poses, start, start + share * (end - start), share, piece) for piece, start, end in pieces for share in SHARES]
+    rows = [
+        window_row(poses, start, start + share * (end - start), share, piece) for piece, start, end in pieces for share in SHARES
+    ]
     rows = [row for row in rows if row is not None]
     table = np.array(rows) if rows else np.zeros((0, 9))
     from_s, to_s, pose_from, pose_to, share, piece = table[:, :6].T if len(table) else np.zeros((6, 0))
@@ -97,7 +99,7 @@ def _turned(gyro: tuple[np.ndarray, np.ndarray] | None, from_s: np.ndarray, to_s
     return np.asarray(np.interp(to_s, *gyro) - np.interp(from_s, *gyro))
 
 
-def _poses(log: DriveLog, rims: Rims) -> _Poses:
+def poses_of(log: DriveLog, rims: Rims) -> _Poses:
     channel = log[POSE]
     x, y, yaw = (channel.column(name) for name in ("x_m", "y_m", "yaw_rad"))
     kept = np.isfinite(x) & np.isfinite(y) & np.isfinite(yaw)
@@ -145,7 +147,7 @@ def _stretches(piece: int, start: float, end: float, horizon_s: float) -> list[t
     return [(piece, start + k * horizon_s, start + (k + 1) * horizon_s) for k in range(int((end - start) / horizon_s))]
 
 
-def _row(poses: _Poses | None, start: float, end: float, share: float, piece: int) -> tuple[float, ...] | None:
+def window_row(poses: _Poses | None, start: float, end: float, share: float, piece: int) -> tuple[float, ...] | None:
     nothing = float("nan")
     if poses is None:
         return start, end, nothing, nothing, share, piece, nothing, nothing, nothing

@@ -1,0 +1,68 @@
+"""slipfit attribute: is it slip, the controller, or the odometry?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slipfit.cli.log_options import (
+    ColumnsOption,
+    CountsOption,
+    RobotOption,
+    SameDriveFlag,
+    TopicOption,
+    named_topics,
+    read_drives,
+)
+from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+
+
+def attribute(
+    logs: Annotated[list[Path], typer.Argument(help="A drive: ROS 1 or ROS 2 bag, or CSV; several files with --same-drive.")],
+    robot: RobotOption,
+    horizon: Annotated[float, typer.Option(help="Length of the windows, seconds.", min=0.2, max=60.0)] = 2.0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the parts (.json).")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the parts (.png, .svg or .pdf).")] = None,
+    topic: TopicOption = None,
+    columns: ColumnsOption = None,
+    same_drive: SameDriveFlag = False,
+    counts_per_turn: CountsOption = None,
+    json: JsonFlag = False,
+    force: ForceFlag = False,
+) -> None:
+    """Split the error of an ideal drive into powertrain (wheels do not do as told), kinematics or slip (the body does not follow
+    its wheels), sensors (clocks, signs, scales, biases) and what remains. Without commands in the log it begins at the wheels.
+
+    Example: slipfit attribute drive.csv --columns map.yaml --robot warthog --plot parts.png
+    """
+    from slipfit.calibrate.ladder import compare
+    from slipfit.calibrate.ladder.attribution import attribute as split
+    from slipfit.errors import ParameterError
+    from slipfit.library.files import check_target
+
+    named = named_topics(topic)
+    if len(logs) > 1 and not same_drive:
+        raise ParameterError(f"{len(logs)} logs; expected one drive, or its parts with --same-drive")
+    if out:
+        check_target(out, force=force, formats=(".json",))
+    if plot:
+        from slipfit.report.figures import FIGURE_FORMATS
+
+        check_target(plot, force=force, formats=FIGURE_FORMATS)
+    with working(f"splitting errors of {', '.join(log.name for log in logs)}") as work:
+        (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        ladder = compare(drive, robot=robot, horizon_s=horizon, counts_per_turn=counts_per_turn, progress=work)
+        work("splitting errors")
+        found = split(ladder, drive)
+    written = []
+    if out:
+        found.save(out, force=force)
+        written.append(out)
+    if plot:
+        from slipfit.report.attribution_figure import draw_attribution
+        from slipfit.report.figures import save_figure
+
+        save_figure(draw_attribution(found), plot, force=force)
+        written.append(plot)
+    lines = [found.summary(), *(f"wrote {path}" for path in written)]
+    show("\n".join(lines), {**found.to_document(), "written": written}, as_json=json)

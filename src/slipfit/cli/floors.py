@@ -1,0 +1,40 @@
+"""slipfit floors: is this floor another floor?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slipfit.cli.log_options import ColumnsOption, CountsOption, RobotOption, TopicOption, named_topics, read_drives
+from slipfit.cli.output import JsonFlag, show, working
+
+
+def floors(
+    first: Annotated[Path, typer.Argument(help="A drive: ROS 1 or ROS 2 bag, or CSV.")],
+    second: Annotated[Path, typer.Argument(help="Another drive of the same robot.")],
+    robot: RobotOption,
+    horizon: Annotated[float, typer.Option(help="Length of the windows, seconds.", min=0.2, max=60.0)] = 2.0,
+    topic: TopicOption = None,
+    columns: ColumnsOption = None,
+    counts_per_turn: CountsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Compare two drives of one robot: which numbers differ by more than chance, and how well one's predict the other. Exit
+    code 1 when it is another floor.
+
+    Example: slipfit floors monday.csv tuesday.csv --columns map.yaml --robot husky
+    """
+    from slipfit.calibrate.ladder import drive_of
+    from slipfit.calibrate.ladder.rungs import drifting_icr
+    from slipfit.calibrate.ladder.surfaces import same_floor_of_drives
+    from slipfit.library import find_robot
+
+    chosen, named = find_robot(robot), named_topics(topic)
+    with working(f"comparing {first.name} and {second.name}") as work:
+        logs = read_drives([first, second], topics=named, columns=columns, progress=work)
+        work("fitting both")
+        one, other = (drive_of(log, chosen, horizon_s=horizon, counts_per_turn=counts_per_turn) for log in logs)
+        found = same_floor_of_drives(one, other, drifting_icr(chosen))
+    show(found.summary(), found.to_document(), as_json=json)
+    if not found.is_same:
+        raise typer.Exit(1)
