@@ -100,16 +100,19 @@ def by_ladder(  # type: ignore[no-untyped-def]  # imports are heavy
     """Speeds that come too seldom for the joint fit of accelerations: models that need no more than these, and their twin."""
     from slipfit.calibrate.ladder import compare
     from slipfit.calibrate.ladder.to_twin import with_ladder
+    from slipfit.library.files import check_target
     from slipfit.report.figures import save_figure
     from slipfit.report.ladder_figure import draw_ladder
 
+    picture = page.with_suffix(".png") if page else None
+    if picture:
+        check_target(picture, force=force)
     ladder = compare(drive, robot=robot, progress=work)
     why = (
         f"the wheels' speeds come {rate_hz:.2g} times a second, too seldom for accelerations: models from speeds to motion are "
-        f"compared instead (slipfit compare); {ladder.chosen.name} predicts best for its size"
+        f"compared instead (slipfit compare; options of the joint fit have no part in it); {ladder.chosen.name} is chosen"
     )
-    if page:
-        picture = page.with_suffix(".png")
+    if picture:
         save_figure(draw_ladder(ladder), picture, force=force)
         work.wrote(picture)
     twin = with_ladder(None, ladder, ground)

@@ -128,9 +128,11 @@ def _other_rows(twin: Twin, ground: str) -> Iterator[str]:
 def _multipliers(twin: Twin, ground: str) -> _Multipliers:
     """From what drives told directly, or from the law's constants."""
     kinematics = twin.grounds[ground].kinematics
-    if kinematics is not None and kinematics.effective_track_m.value is not None:
-        return _of_kinematics(twin, kinematics)
-    return _of_law(twin, ground)
+    if kinematics is None:
+        return _of_law(twin, ground)
+    if kinematics.effective_track_m.value is None:
+        raise ExportError(f"ground {ground}: the drive did not tell the effective track; spin and drive arcs, and compare anew")
+    return _of_kinematics(twin, kinematics)
 
 
 def _of_kinematics(twin: Twin, found: FittedKinematics) -> _Multipliers:

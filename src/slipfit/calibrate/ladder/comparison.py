@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from slipfit.errors import LogError
 from slipfit.library import Robot, find_robot
 from slipfit.library.files import write_through
 from slipfit.logs import DriveLog
+from slipfit.logs.channels import POSE
 from slipfit.logs.inspection import Inspection, inspect_log
 
 #: Every so many blocks of time one is left out in turn.
@@ -29,6 +30,12 @@ REFIT_EVALUATIONS = 4
 
 #: Errors below these count as these: nobody asks for more (m, rad).
 SMALLEST_M, SMALLEST_RAD = 0.005, 0.002
+
+#: A pose is given up where less than this share of its windows is believed, and a gyro is there.
+LEAST_BELIEVED = 0.5
+
+#: How far a gyro's bias may be off where the robot never stands still (rad/s).
+BIAS_STD_WITHOUT_REST_RADPS = 0.02
 
 #: Fewest windows that a ladder is built on.
 FEWEST_WINDOWS = 12
@@ -54,6 +61,7 @@ class Drive:
     rims: Rims
     windows: Windows
     inspection: Inspection
+    notes: tuple[str, ...] = ()
 
 
 def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_turn: TurnCounts | None = None) -> Drive:
@@ -63,14 +71,36 @@ def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_
     if inspection.fatal:
         stop = inspection.fatal
         raise LogError(f"{name}: {stop.channel + ': ' if stop.channel else ''}{stop.found}; {stop.remedy}")
-    rims = rims_of(inspection.corrected, robot, counts_per_turn=counts_per_turn)
-    windows = windows_of(inspection.corrected, rims, horizon_s=horizon_s)
-    if windows.whole.sum() < FEWEST_WINDOWS:
+    corrected = inspection.corrected
+    rims = rims_of(corrected, robot, counts_per_turn=counts_per_turn)
+    windows = windows_of(corrected, rims, horizon_s=horizon_s)
+    notes = _disbelieved(windows)
+    if (
+        windows.believed.sum() < LEAST_BELIEVED * windows.whole.sum()
+        and np.isfinite(windows.gyro_rad).any()
+        and POSE in corrected
+    ):
+        notes = [*notes, "the pose is not used: most of it contradicts gyro or wheels; the gyro alone tells the track"]
+        channels = {channel: c for channel, c in corrected.channels.items() if channel != POSE}
+        windows = windows_of(replace(corrected, channels=channels), rims, horizon_s=horizon_s)
+    found = int(windows.believed.sum())
+    if found < FEWEST_WINDOWS:
+        said = "".join(f"; {note}" for note in notes)
         raise LogError(
-            f"{name}: {int(windows.whole.sum())} windows of {horizon_s:g} s; expected {FEWEST_WINDOWS} or more: drive longer, or "
-            f"ask for a shorter horizon"
+            f"{name}: {found} windows of {horizon_s:g} s; expected {FEWEST_WINDOWS} or more: drive longer, or ask for a shorter "
+            f"horizon{said}"
         )
-    return Drive(name, log.digest, rims, windows, inspection)
+    if not inspection.of_kind("bias of gyro_z"):
+        windows = replace(windows, gyro_bias_std_radps=BIAS_STD_WITHOUT_REST_RADPS)
+    return Drive(name, log.digest, rims, windows, inspection, tuple(notes))
+
+
+def _disbelieved(windows: Windows) -> list[str]:
+    lost = int(windows.whole.sum() - windows.believed.sum())
+    if not lost:
+        return []
+    why = "the pose turns otherwise than the gyro, or goes farther than the wheels rolled"
+    return [f"{lost} of {int(windows.whole.sum())} windows are not used: {why}"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -137,13 +167,19 @@ class Ladder:
             rows.append(f"  {s.name:<28}{len(s.fit.rung.unknowns):>8}{place:>16}{heading:>18}{mark}")
         rows.append(f"  the simplest that is as good as the best is {self.chosen.name}:")
         rows += [f"    {line}" for line in numbers(self.chosen.fit)]
-        track = self["track and gain"].fit
-        low, high = track.interval_90("effective_track_m")
-        found, low, high = (metres / self.robot.track_m for metres in (track.value("effective_track_m"), low, high))
-        rows.append(
-            f"  wheel_separation_multiplier {found:.3f} (90 %: {low:.3f} to {high:.3f}), of a track of {self.robot.track_m:g} m"
-        )
+        rows.append(f"  {self._multiplier()}")
+        rows += [f"  corrected: {line}" for line in self.drive.inspection.corrections]
+        rows += [f"  note: {line}" for line in self.drive.notes]
         return "\n".join(rows)
+
+    def _multiplier(self) -> str:
+        track = self["track and gain"].fit
+        if not track.tells("effective_track_m"):
+            return "wheel_separation_multiplier: not told by this drive; it takes turns and straight parts"
+        found, low, high = (
+            metres / self.robot.track_m for metres in (track.value("effective_track_m"), *track.interval_90("effective_track_m"))
+        )
+        return f"wheel_separation_multiplier {found:.3f} (90 %: {low:.3f} to {high:.3f}), of a track of {self.robot.track_m:g} m"
 
     def to_document(self) -> dict[str, Any]:
         """For programs."""
@@ -155,6 +191,8 @@ class Ladder:
             "windows": len(self.block),
             "best": self.best.name,
             "chosen": self.chosen.name,
+            "corrected": list(self.drive.inspection.corrections),
+            "notes": list(self.drive.notes),
             "rungs": [
                 {
                     "name": s.name,
@@ -162,7 +200,12 @@ class Ladder:
                     "place_median_m": None if np.isnan(s.median_m) else s.median_m,
                     "heading_median_rad": None if np.isnan(s.median_rad) else s.median_rad,
                     "numbers": {
-                        n: {"value": s.fit.value(n), "std": s.fit.std(n), "interval_90": list(s.fit.interval_90(n))}
+                        n: {
+                            "value": s.fit.value(n),
+                            "std": s.fit.std(n),
+                            "interval_90": list(s.fit.interval_90(n)),
+                            "is_told": s.fit.tells(n),
+                        }
                         for n in s.fit.names
                     },
                 }
@@ -182,6 +225,9 @@ def numbers(fit: FittedRung) -> list[str]:
         low, high = fit.interval_90(u.name)
         name, show = (u.name[4:], np.exp) if u.name.startswith("log ") else (u.name, float)
         about = u.about.removeprefix("logarithm of ") if name == u.name else ""
+        if not fit.tells(u.name):
+            lines.append(f"{name:<22}{'-':>11}   not told by this drive   {about}".rstrip())
+            continue
         lines.append(
             f"{name:<22}{show(fit.value(u.name)):>11.4g}   90 % in {show(low):.4g} to {show(high):.4g}   {about}".rstrip()
         )

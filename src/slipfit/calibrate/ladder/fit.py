@@ -25,12 +25,19 @@ FIRST_NOISE, LEAST_NOISE = (0.2, 0.2, 0.05), (1e-3, 1e-3, 1e-4)
 
 ROUNDS = 3
 
+#: How far a gain may be off 1 where no pose tells it: not at all.
+GAIN_STD_WITHOUT_POSE = 1e-3
+
+#: A number is told where its spread is below this share of what was expected before, and a length below this share of itself.
+TOLD_BELOW, TOLD_SHARE = 0.8, 0.25
+
 
 def sensor_unknowns(windows: Windows) -> tuple[Unknown, ...]:
     """Clocks, and the gyro's bias."""
     found = []
     if np.isfinite(windows.gyro_rad).any():
         found.append(Unknown("imu_late_s", 0.0, 0.02, 0.15, "IMU stamps behind the encoders'", "sensors"))
+        found.append(Unknown("gyro_bias_radps", 0.0, 0.001, windows.gyro_bias_std_radps, "gyro bias", "sensors"))
     if np.isfinite(windows.moved).any():
         late = windows.pose_late_s
         found.append(Unknown("pose_late_s", late, 0.02, 0.3, "poses behind the encoders", "sensors", late))
@@ -59,6 +66,13 @@ class FittedRung:
     def std(self, name: str) -> float:
         k = self.names.index(name)
         return float(np.sqrt(self.covariance[k, k]))
+
+    def tells(self, name: str) -> bool:
+        """Whether the drive, and not what was expected before it, told this number."""
+        unknown, std = self.unknowns[self.names.index(name)], self.std(name)
+        if not np.isfinite(std) or (unknown.prior_std is not None and std > TOLD_BELOW * unknown.prior_std):
+            return False
+        return not name.startswith(("effective_track", "y_")) or std < TOLD_SHARE * abs(self.value(name))
 
     def interval_90(self, name: str) -> tuple[float, float]:
         """By Student's distribution: blocks tell the spread, and they are few."""
@@ -89,6 +103,7 @@ def predicted_motion(twist: np.ndarray, windows: Windows, values: Values) -> np.
     time_s = np.arange(len(twist)) * GRID_S
     late = values.get("imu_late_s", 0.0)
     turned = np.interp(windows.to_s - late, time_s, heading) - np.interp(windows.from_s - late, time_s, heading)
+    turned += values.get("gyro_bias_radps", 0.0) * (windows.to_s - windows.from_s)
     if not np.isfinite(windows.moved).any():
         return np.column_stack([np.full((len(windows), 2), np.nan), turned])
     late = values.get("pose_late_s", 0.0)
@@ -118,6 +133,9 @@ class _Problem:
         self.share = np.searchsorted(SHARES, windows.share)
         self.noise = np.array(SHARES)[:, None] * np.array(FIRST_NOISE)
         self.prior = np.array([1.0 / u.prior_std if u.prior_std else 0.0 for u in self.unknowns])
+        if not np.isfinite(windows.moved).any():
+            # Turning tells gain over track only: the gain is taken as 1, and the track stands for both.
+            self.prior[[name.startswith("gain") for name in self.names]] = 1.0 / GAIN_STD_WITHOUT_POSE
         self.expected = np.array([u.expected for u in self.unknowns])
         self.scale = np.array([u.scale for u in self.unknowns])
         self._latest: tuple[bytes, np.ndarray] | None = None
@@ -212,5 +230,9 @@ def _covariance(problem: _Problem, point: np.ndarray) -> tuple[np.ndarray, int]:
     scores = np.zeros((int(block.max()) + 1 if len(block) else 1, len(point)))
     np.add.at(scores, np.repeat(block, 3), slopes * (robust * white)[:, None])
     inverse = inverse_of(information)
-    meat = scores.T @ scores * count / max(1, count - 1) + np.diag(problem.prior**2)
-    return inverse @ meat @ inverse, count
+    # Few blocks see too little of what their own fit has taken away, and may agree by chance: never below the noise's own.
+    few = count / max(0.5 * count, count - len(point))
+    meat = scores.T @ scores * few + np.diag(problem.prior**2)
+    covariance = inverse @ meat @ inverse
+    widened = np.sqrt(np.maximum(1.0, np.diag(inverse) / np.maximum(np.diag(covariance), 1e-300)))
+    return covariance * np.outer(widened, widened), count

@@ -33,6 +33,9 @@ from slipfit.library.files import write_through
 #: Another floor's numbers may predict this much worse than a drive's own before the floors count as different.
 WORSE = 0.1
 
+#: Numbers that predict each other so much worse do not agree, however wide their spreads.
+FAR_WORSE = 0.5
+
 #: Floors whose numbers differ this surely are told apart.
 SURE = 0.01
 
@@ -91,8 +94,8 @@ class FloorTest:
 
     @property
     def is_same(self) -> bool:
-        """Numbers do not differ, or nobody would feel it."""
-        return self.probability > SURE or self._is_unfelt
+        """Numbers do not differ, or nobody would feel it; not where they agree only because they say little."""
+        return self._is_unfelt or (self.probability > SURE and not self.worse > FAR_WORSE)
 
     @property
     def worse(self) -> float:
@@ -108,6 +111,8 @@ class FloorTest:
 
     @property
     def verdict(self) -> str:
+        if self.probability > SURE and self.worse > FAR_WORSE:
+            return "cannot be told: numbers agree within their spreads, but predict each other badly; drive more, with turns"
         if self.probability > SURE:
             return "the same floor, as far as these drives tell"
         return "floors that differ, but hardly in what is predicted" if self._is_unfelt else "another floor"

@@ -24,9 +24,6 @@ from slipfit.twin.twin import mean_load_n
 #: The rung whose constants are a law's, and the one that controllers can be told.
 LAW, OF_CONTROLLERS = "wheel_slip", "track and gain"
 
-#: A number whose spread is this share of what was expected before the drive was not told by it.
-NOT_TOLD = 0.8
-
 #: Unknowns that are logarithms begin with this.
 LOGARITHM = "log "
 
@@ -140,8 +137,7 @@ def _law_constant(fit: FittedRung, name: str, source: str) -> FittedParameter:
 
 
 def _is_not_told(fit: FittedRung, unknown: Unknown) -> bool:
-    std = fit.std(unknown.name)
-    return not np.isfinite(std) or (unknown.prior_std is not None and std > NOT_TOLD * unknown.prior_std)
+    return not fit.tells(unknown.name)
 
 
 def _covariance(fit: FittedRung, names: list[str]) -> Covariance | None:

@@ -42,6 +42,7 @@ class Windows:
     piece: np.ndarray  # number of the segment, or of the stretch of time, that a window starts
     is_trusted: np.ndarray  # pose, gyro and wheels do not contradict each other
     pose_late_s: float  # what the pose is late by, by its own turning against the gyro's; zero where nothing tells
+    gyro_bias_std_radps: float = 0.001  # how far the gyro's bias may be off: little where the robot stood still
 
     def __len__(self) -> int:
         return len(self.from_s)
@@ -50,6 +51,11 @@ class Windows:
     def whole(self) -> np.ndarray:
         """Windows that last the horizon."""
         return np.asarray(self.share == SHARES[-1])
+
+    @property
+    def believed(self) -> np.ndarray:
+        """Those of them that are trusted."""
+        return np.asarray(self.whole & self.is_trusted)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,24 +5,30 @@ Over most of a second such delays matter little, so that units and signs can be 
 
 import numpy as np
 
-from slipfit.logs.inspection.align import FARTHEST_S, Increments, wheels_ahead, wheels_path, wheels_yaw
+from slipfit.logs.inspection.align import FARTHEST_S, Increments, wheels_ahead, wheels_yaw
 from slipfit.logs.inspection.signals import Inertial, Seen, Sums, Wheels
 
 #: Spans (s), the fewest of them that say something, and steps of the delays that are tried.
 SPAN_S, FEWEST, DELAY_STEP_S = 0.8, 20, 0.1
+
+#: A way ahead that is more than noise of a pose (m).
+LEAST_WAY_M = 0.1
 
 #: Share of explained variance from which yaws, and ways ahead, tell of the same motion.
 LEAST_R2, LEAST_AHEAD_R2 = 0.5, 0.3
 
 
 def way_ratio(wheels: Wheels, seen: Seen) -> float | None:
-    """Way of the pose over way of the wheels, the middle of all spans in which they clearly went; None where there are few."""
+    """Way ahead of the pose over that of the wheels, the middle of all spans in which they clearly went; None where few did.
+
+    Net ways: noise of poses that come often would add up to any length.
+    """
     edges = np.arange(max(wheels.time_s[0], seen.time_s[0]), min(wheels.time_s[-1], seen.time_s[-1]), SPAN_S)
     if len(edges) < FEWEST:
         return None
     both = wheels.is_whole(edges) & seen.is_whole(edges)
-    rolled, went = wheels_path(wheels, edges), np.diff(seen.at(edges, 2)[:, 0])
-    clear = both & (rolled > 0.5 * np.percentile(rolled, 90.0))
+    rolled, went = np.abs(wheels_ahead(wheels, edges)), np.abs(np.diff(seen.at(edges, 1)[:, 0]))
+    clear = both & (rolled > max(LEAST_WAY_M, 0.5 * float(np.percentile(rolled, 90.0))))
     return float(np.median(went[clear] / rolled[clear])) if clear.sum() >= FEWEST else None
 
 

@@ -154,5 +154,33 @@ class TestBadInput:
         assert found.value("y_left_m") == pytest.approx(TRUTH["y_left_m"], abs=4.0 * found.std("y_left_m") + 0.01)
         assert 0.6 < drive.windows.is_trusted.mean() < 1.0
 
+    def test_a_pose_that_contradicts_everything_costs_the_pose_only(self):
+        """It drifts by 4 m/s: the gyro still tells the track, and the summary says what was left out."""
+        log = logged_drive()
+        pose = log["pose"]
+        values = pose.values + np.outer(4.0 * pose.stamps_ns / 1e9, [1.0, 0.0, 0.0])
+        drive = drive_of(log.having(Channel("pose", pose.stamps_ns, values, pose.columns)), HUSKY)
+        assert any("the pose is not used" in note for note in drive.notes)
+        found = fit_rung(track_and_gain(HUSKY), drive.rims, drive.windows)
+        width = (TRUTH["y_left_m"] - TRUTH["y_right_m"]) / (0.5 * (TRUTH["gain_left"] + TRUTH["gain_right"]))
+        assert found.value("effective_track_m") == pytest.approx(width, rel=0.01)
+
+    def test_straight_driving_does_not_tell_the_track(self):
+        log = logged_drive(motion=lambda left, right: (0.5 * (left + right), 0.0 * left, 0.0 * left))
+        wheels = log["encoders"]
+        straight = np.repeat(wheels.values.mean(axis=1, keepdims=True), 2, axis=1)
+        drive = drive_of(log.having(Channel("encoders", wheels.stamps_ns, straight, wheels.columns)), HUSKY)
+        found = fit_rung(track_and_gain(HUSKY), drive.rims, drive.windows)
+        assert found.tells("gain")
+        assert not found.tells("effective_track_m")
+
+    def test_a_gyros_bias_is_found_beside_a_pose(self):
+        log = logged_drive(seconds=100)
+        imu = log["imu"]
+        drive = drive_of(log.having(Channel("imu", imu.stamps_ns, imu.values + 0.03, imu.columns)), HUSKY)
+        found = fit_rung(drifting_icr(HUSKY), drive.rims, drive.windows)
+        assert found.value("gyro_bias_radps") == pytest.approx(0.03, abs=0.003)
+        assert found.value("y_left_m") == pytest.approx(TRUTH["y_left_m"], abs=4.0 * found.std("y_left_m") + 0.01)
+
     def test_ideal_has_no_number_of_motion(self, drive):
-        assert fit_rung(ideal(HUSKY), drive.rims, drive.windows).names == ("imu_late_s", "pose_late_s")
+        assert fit_rung(ideal(HUSKY), drive.rims, drive.windows).names == ("imu_late_s", "gyro_bias_radps", "pose_late_s")

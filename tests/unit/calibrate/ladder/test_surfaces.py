@@ -32,7 +32,8 @@ def test_another_track_is_another_floor_but_the_gain_is_shared():
     assert not test.is_same
     assert test.per_ground == ("effective_track_m",)
     track = test.numbers[0]
-    assert (track.first, track.second) == pytest.approx((0.85, 1.0), rel=0.02)
+    # Errors of 5 % in turns and ways, about 50 pieces' worth of each: 1 % of the track; three of those.
+    assert (track.first, track.second) == pytest.approx((0.85, 1.0), rel=0.03)
     # 15 % too little turning beside errors of 5 %.
     assert min(c.worse for c in test.carried) > 0.5
 

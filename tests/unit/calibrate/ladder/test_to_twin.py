@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slipfit.calibrate.ladder.to_twin import with_ladder
-from slipfit.errors import ParameterError
+from slipfit.errors import ExportError, ParameterError
 from slipfit.export import export
 from slipfit.twin import Status, Twin
 from unit.calibrate.ladder.known_drives import known_drive, known_ladder
@@ -26,7 +26,7 @@ def test_effective_track_and_gain_are_those_of_the_drive(twin):
     assert found.gain.value == pytest.approx(0.95, rel=0.01)
     assert found.track_m == pytest.approx(twin.robot.track_m)
     assert found.rung == "track and gain"
-    assert set(found.numbers) == {"effective_track_m", "gain", "imu_late_s", "pose_late_s"}
+    assert set(found.numbers) == {"effective_track_m", "gain", "imu_late_s", "gyro_bias_radps", "pose_late_s"}
 
 
 def test_logarithms_become_constants(twin):
@@ -76,7 +76,7 @@ def test_a_constant_beyond_the_laws_range_sits_on_its_bound():
 
 
 def test_straight_driving_tells_the_gain_and_no_track():
-    """Nothing turned: no track, no noise by rotation. The controller then gets its multiplier from the law."""
+    """Nothing turned: no track, no noise by rotation, and nothing that a controller could be told about turning."""
     twin = with_ladder(None, known_ladder(known_drive(0.9, 0.95, way_error=0.02, turns=False), log_values=LOGS), "hall")
     found = twin.grounds["hall"].kinematics
     assert found.effective_track_m.status is Status.NOT_EXCITED
@@ -84,7 +84,8 @@ def test_straight_driving_tells_the_gain_and_no_track():
     amcl = found.odometry_noise.amcl
     assert (amcl.alpha1.value, amcl.alpha4.value) == (None, None)
     assert amcl.alpha3.value == pytest.approx(0.02**2, rel=0.5)
-    assert export(twin, "ros2-control").ledger.entries
+    with pytest.raises(ExportError, match="the drive did not tell the effective track"):
+        export(twin, "ros2-control")
     assert "alpha1, alpha4 = 0.2" in [entry.what for entry in export(twin, "nav2-amcl").ledger.entries]
 
 
