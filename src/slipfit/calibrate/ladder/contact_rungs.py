@@ -52,7 +52,7 @@ class ContactRung:
         ]  # fmt: skip
         return (
             *laws,
-            Unknown("gain", 1.0, 0.02, 0.1, "wheel radius over the robot's file", "motion", 1.0),
+            Unknown("gain", 1.0, 0.02, 0.1, "way of the robot over that of the simulated one", "motion", 1.0),
             Unknown("x_m", 0.0, 0.02, 0.3, "wheels' centre ahead of the pose's origin", "motion"),
             Unknown("centre_of_mass_x_m", com_x, 0.01, 0.05, "centre of mass ahead of the wheels' centre", "motion", com_x),
             Unknown("centre_of_mass_y_m", com_y, 0.01, 0.03, "centre of mass left of the wheels' centre", "motion", com_y),
