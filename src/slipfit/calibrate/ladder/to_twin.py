@@ -95,8 +95,8 @@ def _beside_the_law(ladder: Ladder) -> str:
     fit, (x, y, _) = ladder[LAW].fit, ladder.robot.centre_of_mass_m.value
     found_x, found_y = (fit.value(f"centre_of_mass_{axis}_m") for axis in "xy")
     return (
-        f"{LAW} was found together with a robot that goes {fit.value('gain'):.3g} times as far as the simulated one, and the centre of mass at "
-        f"[{found_x:.3g}, {found_y:.3g}] m instead of [{x:g}, {y:g}] m"
+        f"{LAW} was found with a robot that goes {fit.value('gain'):.3g} times as far as the simulated one, and the centre of "
+        f"mass at [{found_x:.3g}, {found_y:.3g}] m instead of [{x:g}, {y:g}] m"
     )
 
 
