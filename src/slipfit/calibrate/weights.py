@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky_banded, lapack
+from scipy.linalg import LinAlgError, cholesky_banded, lapack
 
 from slipfit.calibrate.observations import Inertial, PoseSteps
 from slipfit.library.deviation import robust_std
@@ -35,7 +35,7 @@ IN_STEPS = 0.2
 #: sample, which would look like a precise clock.
 LEAST_READING = 0.2
 
-#: Share of the variance that is added to each: windows that hold the same readings would else make the matrix singular.
+#: Share of the variance that is added to each where windows that hold the same readings make the matrix singular.
 JITTER = 1e-6
 
 #: Poses farther apart than this (s) do not tell their own noise.
@@ -68,8 +68,11 @@ def _banded_factor(covariance: sparse.coo_array) -> np.ndarray:
     row, col, data = covariance.row[lower], covariance.col[lower], covariance.data[lower]
     bands = np.zeros((int((row - col).max()) + 1, covariance.shape[0]))
     np.add.at(bands, (row - col, col), data)
-    bands[0] *= 1.0 + JITTER
-    return np.asarray(cholesky_banded(bands, lower=True, check_finite=False))
+    try:
+        return np.asarray(cholesky_banded(bands, lower=True, check_finite=False))
+    except LinAlgError:
+        bands[0] *= 1.0 + JITTER
+        return np.asarray(cholesky_banded(bands, lower=True, check_finite=False))
 
 
 def _differences(time_s: np.ndarray, order: int) -> sparse.csr_array:
