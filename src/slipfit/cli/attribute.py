@@ -15,6 +15,7 @@ from slipfit.cli.log_options import (
     read_drives,
 )
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+from slipfit.cli.results import check_results, write_results
 
 
 def attribute(
@@ -38,31 +39,22 @@ def attribute(
     from slipfit.calibrate.ladder import compare
     from slipfit.calibrate.ladder.attribution import attribute as split
     from slipfit.errors import ParameterError
-    from slipfit.library.files import check_target
 
     named = named_topics(topic)
     if len(logs) > 1 and not same_drive:
         raise ParameterError(f"{len(logs)} logs; expected one drive, or its parts with --same-drive")
-    if out:
-        check_target(out, force=force, formats=(".json",))
-    if plot:
-        from slipfit.report.figures import FIGURE_FORMATS
-
-        check_target(plot, force=force, formats=FIGURE_FORMATS)
+    check_results(out, plot, force=force)
     with working(f"splitting errors of {', '.join(log.name for log in logs)}") as work:
         (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
         ladder = compare(drive, robot=robot, horizon_s=horizon, counts_per_turn=counts_per_turn, progress=work)
         work("splitting errors")
         found = split(ladder, drive)
-    written = []
-    if out:
-        found.save(out, force=force)
-        written.append(out)
-    if plot:
-        from slipfit.report.attribution_figure import draw_attribution
-        from slipfit.report.figures import save_figure
-
-        save_figure(draw_attribution(found), plot, force=force)
-        written.append(plot)
+    written = write_results(found, lambda: _drawn(found), out, plot, force=force)
     lines = [found.summary(), *(f"wrote {path}" for path in written)]
     show("\n".join(lines), {**found.to_document(), "written": written}, as_json=json)
+
+
+def _drawn(attribution):  # type: ignore[no-untyped-def]  # imports are heavy
+    from slipfit.report.attribution_figure import draw_attribution
+
+    return draw_attribution(attribution)

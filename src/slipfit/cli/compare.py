@@ -15,6 +15,7 @@ from slipfit.cli.log_options import (
     read_drives,
 )
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+from slipfit.cli.results import check_results, write_results
 
 
 def compare(
@@ -50,14 +51,9 @@ def compare(
     named = named_topics(topic)
     if len(logs) > 1 and not same_drive:
         raise ParameterError(f"{len(logs)} logs; expected one drive, or its parts with --same-drive")
-    if out:
-        check_target(out, force=force, formats=(".json",))
+    check_results(out, plot, force=force)
     if twin:
         check_target(twin, force=force, formats=(".yaml", ".yml"))
-    if plot:
-        from slipfit.report.figures import FIGURE_FORMATS
-
-        check_target(plot, force=force, formats=FIGURE_FORMATS)
     with working(f"comparing models on {', '.join(log.name for log in logs)}") as work:
         (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
         ladder = build(drive, robot=robot, horizon_s=horizon, counts_per_turn=counts_per_turn, progress=work)
@@ -68,14 +64,12 @@ def compare(
 
         with_ladder(Twin.load(twin) if twin.exists() else None, ladder, ground).save(twin, force=force)
         written.append(twin)
-    if out:
-        ladder.save(out, force=force)
-        written.append(out)
-    if plot:
-        from slipfit.report.figures import save_figure
-        from slipfit.report.ladder_figure import draw_ladder
-
-        save_figure(draw_ladder(ladder), plot, force=force)
-        written.append(plot)
+    written += write_results(ladder, lambda: _drawn(ladder), out, plot, force=force)
     lines = [ladder.summary(), *(f"wrote {path}" for path in written)]
     show("\n".join(lines), {**ladder.to_document(), "written": written}, as_json=json)
+
+
+def _drawn(ladder):  # type: ignore[no-untyped-def]  # imports are heavy
+    from slipfit.report.ladder_figure import draw_ladder
+
+    return draw_ladder(ladder)

@@ -67,12 +67,12 @@ def test_a_ground_that_cannot_be_told_says_why_below():
     assert "    # ground ice has the law coulomb; ros2-control can be written for wheel_slip" in text
 
 
-def test_kinematics_without_a_track_leave_the_law_its_say():
-    """Straight driving tells no track: the multiplier is the spin's, 1.0387 (SPEC section 1, omega 0.962765)."""
+def test_kinematics_without_a_track_are_refused():
+    """Straight driving tells no track, and no constant across the wheels either: the law of the same drive knows no better."""
     entry = kinematics()
     entry["effective_track_m"] = {"value": None, "status": "not_excited", "source": "x"}
-    found = parameters(export(with_kinematics(known_twin(), floor=entry), "ros2-control"))
-    assert 1.0 / found["wheel_separation_multiplier"] == pytest.approx(0.962765, abs=1e-6)
+    with pytest.raises(ExportError, match="the drive did not tell the effective track; spin and drive arcs"):
+        export(with_kinematics(known_twin(), floor=entry), "ros2-control")
 
 
 def test_a_drive_without_poses_has_no_covariances():
