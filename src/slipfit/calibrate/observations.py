@@ -7,7 +7,7 @@ import numpy as np
 
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
-from slipfit.logs.channels import IMU, POSE, SEGMENTS
+from slipfit.logs.channels import IMU, POSE
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.simulate.sensors import force_at
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
@@ -96,18 +96,10 @@ def _pose_steps(log: DriveLog, start_ns: int, end_ns: int) -> PoseSteps | None:
     ahead, turned = np.diff(poses[:, :2], axis=0), np.diff(np.unwrap(poses[:, 2]))
     c, s = np.cos(poses[:-1, 2]), np.sin(poses[:-1, 2])
     moved = np.column_stack([c * ahead[:, 0] + s * ahead[:, 1], c * ahead[:, 1] - s * ahead[:, 0], turned])
-    joined = (np.diff(time_s) <= LONGEST_STEP_S) & _same_segment(log, stamps)
+    joined = (np.diff(time_s) <= LONGEST_STEP_S) & (np.diff(log.segment_at(stamps)) == 0)
     kept = np.nonzero(joined)[0]
     follows = np.concatenate([[False], np.diff(kept) == 1])
     return PoseSteps(time_s[:-1][joined], time_s[1:][joined], moved[joined], follows) if len(kept) > 10 else None
-
-
-def _same_segment(log: DriveLog, stamps_ns: np.ndarray) -> np.ndarray:
-    if SEGMENTS not in log:
-        return np.ones(len(stamps_ns) - 1, dtype=bool)
-    pieces = log[SEGMENTS]
-    which = np.clip(np.searchsorted(pieces.stamps_ns, stamps_ns, side="right") - 1, 0, len(pieces.stamps_ns) - 1)
-    return np.asarray(np.diff(pieces.values[which, 0]) == 0.0)
 
 
 def _columns(

@@ -51,7 +51,7 @@ def spread_of(solution: Solution) -> Spread:
     inverse = inverse_of(information)
     ratios, used = [], 0
     for length_s in BLOCKS_S:
-        scores = _block_scores(solution.white_time_s, weighted * white[:, None], length_s)
+        scores = block_scores(solution.white_time_s, weighted * white[:, None], length_s)
         if len(scores) < FEWEST_BLOCKS:
             break
         used = used or len(scores)
@@ -78,12 +78,12 @@ def without_robot(solution: Solution, spread: Spread) -> np.ndarray:
     return np.asarray(spread.covariance - beside @ inverse_of(spread.covariance[np.ix_(robot, robot)]) @ beside.T)
 
 
-def robust_weights(white: np.ndarray) -> np.ndarray:
+def robust_weights(white: np.ndarray, robust_from: float = ROBUST_FROM) -> np.ndarray:
     """What each residual counts for: the derivative of the soft L1 loss."""
-    return np.asarray(1.0 / np.sqrt(1.0 + (white / ROBUST_FROM) ** 2))
+    return np.asarray(1.0 / np.sqrt(1.0 + (white / robust_from) ** 2))
 
 
-def _block_scores(time_s: np.ndarray, scores: np.ndarray, length_s: float) -> np.ndarray:
+def block_scores(time_s: np.ndarray, scores: np.ndarray, length_s: float) -> np.ndarray:
     """Scores summed over blocks of time; blocks without any are left out."""
     block = np.floor(time_s / length_s).astype(int)
     sums = np.zeros((int(block.max()) + 1, scores.shape[1])) if len(block) else np.zeros((0, scores.shape[1]))

@@ -11,6 +11,7 @@ from slipfit.cli.log_options import (
     RobotOption,
     SameDriveFlag,
     TopicOption,
+    check_one_drive,
     named_topics,
     read_drives,
 )
@@ -38,11 +39,9 @@ def attribute(
     """
     from slipfit.calibrate.ladder import compare
     from slipfit.calibrate.ladder.attribution import attribute as split
-    from slipfit.errors import ParameterError
 
     named = named_topics(topic)
-    if len(logs) > 1 and not same_drive:
-        raise ParameterError(f"{len(logs)} logs; expected one drive, or its parts with --same-drive")
+    check_one_drive(logs, same_drive=same_drive)
     check_results(out, plot, force=force)
     with working(f"splitting errors of {', '.join(log.name for log in logs)}") as work:
         (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)

@@ -11,6 +11,7 @@ from slipfit.cli.log_options import (
     RobotOption,
     SameDriveFlag,
     TopicOption,
+    check_one_drive,
     named_topics,
     read_drives,
 )
@@ -45,12 +46,10 @@ def compare(
     A further ground: slipfit compare gravel.csv --columns map.yaml --robot husky --twin husky.twin.yaml --ground gravel --force
     """
     from slipfit.calibrate.ladder import compare as build
-    from slipfit.errors import ParameterError
     from slipfit.library.files import check_target
 
     named = named_topics(topic)
-    if len(logs) > 1 and not same_drive:
-        raise ParameterError(f"{len(logs)} logs; expected one drive, or its parts with --same-drive")
+    check_one_drive(logs, same_drive=same_drive)
     check_results(out, plot, force=force)
     if twin:
         check_target(twin, force=force, formats=(".yaml", ".yml"))

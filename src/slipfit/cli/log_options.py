@@ -58,6 +58,12 @@ def read_drives(
     return [join_logs(*logs)] if same_drive else logs
 
 
+def check_one_drive(paths: Sequence[Path], *, same_drive: bool) -> None:
+    """Stop before any work when there are several drives."""
+    if len(paths) > 1 and not same_drive:
+        raise ParameterError(f"{len(paths)} logs; expected one drive, or its parts with --same-drive")
+
+
 def _maps(paths: Sequence[Path], columns: Sequence[Path]) -> list[Path | None]:
     from slipfit.logs.read import takes_columns
 

@@ -1,6 +1,7 @@
 """Files that users write: read safely, check every key, and say in one sentence what is wrong and where."""
 
 import difflib
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -102,6 +103,11 @@ def read_yaml(path: Path) -> Any:
 def write_text(path: Path, text: str, *, force: bool = False) -> None:
     """Write to a temporary name and rename, so that nobody ever finds half a file."""
     write_through(path, lambda temporary: temporary.write_text(text, encoding="utf-8"), force=force)
+
+
+def write_json(path: Path, document: Any, *, force: bool = False) -> None:
+    """One JSON document, whole or not at all."""
+    write_text(path, json.dumps(document, indent=1) + "\n", force=force)
 
 
 def write_through(path: Path, write: Callable[[Path], Any], *, force: bool = False, formats: Sequence[str] = ()) -> None:

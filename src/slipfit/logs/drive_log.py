@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from slipfit.errors import LogError
+from slipfit.logs.channels import SEGMENTS
 
 NANOSECONDS = 1_000_000_000
 
@@ -87,6 +88,14 @@ class DriveLog:
         first = min(int(c.stamps_ns.min()) for c in self.channels.values())
         last = max(int(c.stamps_ns.max()) for c in self.channels.values())
         return (last - first) / NANOSECONDS
+
+    def segment_at(self, stamps_ns: np.ndarray) -> np.ndarray:
+        """Number of the piece of the recording at each stamp; zero where the log is in one piece."""
+        if SEGMENTS not in self:
+            return np.zeros(len(stamps_ns), dtype=int)
+        pieces = self[SEGMENTS]
+        at = np.searchsorted(pieces.stamps_ns, stamps_ns, side="right") - 1
+        return np.asarray(pieces.values[np.clip(at, 0, len(pieces.stamps_ns) - 1), 0].astype(int))
 
     def having(self, *channels: Channel) -> Self:
         """The same log with these channels added, or in place of those of the same name."""

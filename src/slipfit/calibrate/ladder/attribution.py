@@ -12,7 +12,6 @@ each a vector: ahead, to the left (m, in the frame of the window's start) and tu
 missing and the wheels are where the drive begins.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,8 @@ from slipfit.calibrate.ladder.rims import Rims
 from slipfit.calibrate.ladder.rungs import Rung, Values, ideal
 from slipfit.calibrate.ladder.windows import Windows, windows_of
 from slipfit.library import Robot
-from slipfit.library.files import write_through
+from slipfit.library.deviation import finite_median
+from slipfit.library.files import write_json
 from slipfit.logs import DriveLog
 
 POWERTRAIN, SLIP, SENSORS, REST = "powertrain", "kinematics or slip", "sensors", "rest"
@@ -72,7 +72,7 @@ class Attribution:
         """The part with the largest median, of place and of heading."""
         found = {}
         for kind, size in (("place", self.place_m), ("heading", self.heading_rad)):
-            medians = {part: _median(size(part)) for part in self.parts}
+            medians = {part: finite_median(size(part)) for part in self.parts}
             if not np.isnan(list(medians.values())).all():
                 found[kind] = max(medians, key=lambda part: -1.0 if np.isnan(medians[part]) else medians[part])
         return found
@@ -99,7 +99,7 @@ class Attribution:
 
     def to_document(self) -> dict[str, Any]:
         def of(values: np.ndarray) -> dict[str, float | None]:
-            place, heading = _median(np.hypot(*values[:, :2].T)), _median(np.abs(values[:, 2]))
+            place, heading = finite_median(np.hypot(*values[:, :2].T)), finite_median(np.abs(values[:, 2]))
             return {
                 "place_median_m": None if np.isnan(place) else place,
                 "heading_median_rad": None if np.isnan(heading) else heading,
@@ -121,18 +121,13 @@ class Attribution:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """As JSON."""
-        write_through(Path(path), lambda p: p.write_text(json.dumps(self.to_document(), indent=1) + "\n"), force=force)
+        write_json(Path(path), self.to_document(), force=force)
 
 
 def _line(name: str, place_m: np.ndarray, heading_rad: np.ndarray) -> str:
-    place, heading = _median(place_m), _median(heading_rad)
+    place, heading = finite_median(place_m), finite_median(heading_rad)
     told = "-" if np.isnan(place) else f"{place:.3f} m"
     return f"  {name:<22}{told:>15}{'-' if np.isnan(heading) else f'{heading:.4f} rad':>18}"
-
-
-def _median(values: np.ndarray) -> float:
-    finite = values[np.isfinite(values)]
-    return float(np.median(finite)) if len(finite) else float("nan")
 
 
 def attribute(ladder: Ladder, log: DriveLog) -> Attribution:
@@ -155,7 +150,7 @@ def attribution_of(drive: Drive, fit: FittedRung, log: DriveLog, robot: Robot, h
         loop = fit_command_loop(pieces)
         parts = {POWERTRAIN: _moved(ideal(robot), {}, pieces.told[0], windows) - wheels, **parts}
         unpredicted = _moved(ideal(robot), {}, predicted_rims(loop, pieces, rims), windows) - wheels
-    chosen = windows.whole & windows.is_trusted
+    chosen = windows.believed
     findings = tuple(
         f"{f.channel}: {f.found}" if f.channel else f.found for f in drive.inspection.findings if f.is_corrected
     )  # fmt: skip

@@ -47,7 +47,7 @@ class Bands:
 
 def bands_of(scored: Scored, drive: Drive) -> Bands:
     """From the errors of a rung on windows that it had not seen."""
-    asked = drive.windows.whole & drive.windows.is_trusted
+    asked = drive.windows.believed
     way, turn = sizes(scored, drive, drive.windows)
     place = _band(scored.place_m, way[asked], turn[asked]) if np.isfinite(scored.place_m).any() else None
     return Bands(place, _band(scored.heading_rad, way[asked], turn[asked]))

@@ -1,6 +1,5 @@
 """Which model does a drive ask for? Each rung is fitted and scored on blocks of time that it has not seen."""
 
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -17,7 +16,8 @@ from slipfit.calibrate.ladder.windows import Windows, blocks_of, windows_of
 from slipfit.calibrate.wheel_motion import TurnCounts
 from slipfit.errors import LogError
 from slipfit.library import Robot, find_robot
-from slipfit.library.files import write_through
+from slipfit.library.deviation import finite_median
+from slipfit.library.files import write_json
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
 from slipfit.logs.inspection import Inspection, inspect_log
@@ -117,22 +117,17 @@ class Scored:
 
     @property
     def median_m(self) -> float:
-        return _median(self.place_m)
+        return finite_median(self.place_m)
 
     @property
     def median_rad(self) -> float:
-        return _median(self.heading_rad)
+        return finite_median(self.heading_rad)
 
     @property
     def log_errors(self) -> np.ndarray:
         """Mean logarithm of both errors, of every window: equal shares of either count alike."""
         parts = [np.log(np.maximum(e, least)) for e, least in ((self.place_m, SMALLEST_M), (self.heading_rad, SMALLEST_RAD))]
         return np.asarray(np.nanmean(np.vstack([p for p in parts if np.isfinite(p).any()]), axis=0))
-
-
-def _median(errors: np.ndarray) -> float:
-    finite = errors[np.isfinite(errors)]
-    return float(np.median(finite)) if len(finite) else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +210,7 @@ class Ladder:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """As JSON."""
-        write_through(Path(path), lambda p: p.write_text(json.dumps(self.to_document(), indent=1) + "\n"), force=force)
+        write_json(Path(path), self.to_document(), force=force)
 
 
 def numbers(fit: FittedRung) -> list[str]:
@@ -262,7 +257,7 @@ def ladder_of(drive: Drive, robot: Robot, horizon_s: float, progress: Callable[[
         ends = {s.name: s.fit for s in plain}
         more = list(pool.map(lambda rung: scored(rung, drive, begin=ends[rung.base.name].as_values()), regressions_of(robot)))
     rungs = tuple(plain + more)
-    whole = drive.windows.whole & drive.windows.is_trusted
+    whole = drive.windows.believed
     block = blocks_of(drive.windows, BLOCK_S)[whole]
     best = min(rungs, key=lambda s: float(np.mean(s.log_errors)))
     chosen = next(s for s in rungs if s is best or is_as_good(s, best, block))
@@ -274,7 +269,7 @@ def scored(rung: Rung, drive: Drive, *, begin: Values | None = None) -> Scored:
     windows = drive.windows
     whole = fit_rung(rung, drive.rims, windows, begin=begin)
     fold = blocks_of(windows, BLOCK_S) % FOLDS
-    told, asked = measured(windows), windows.whole & windows.is_trusted
+    told, asked = measured(windows), windows.believed
     place, heading = np.full(len(windows), np.nan), np.full(len(windows), np.nan)
     for k in range(FOLDS):
         left_out = asked & (fold == k)

@@ -10,6 +10,7 @@ from slipfit.calibrate.ladder.rungs import Values
 from slipfit.calibrate.replay import replay
 from slipfit.calibrate.unknowns import Unknown
 from slipfit.library import Ground, Robot
+from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
 
 #: Step of these replays (s): rim speeds of such logs come at 4 to 10 Hz.
@@ -32,7 +33,7 @@ class ContactRung:
 
     robot: Robot
     law: str
-    gravity_mps2: float = 9.81
+    gravity_mps2: float = STANDARD_GRAVITY.value
 
     @property
     def name(self) -> str:

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import least_squares
-from scipy.stats import t as student
 from threadpoolctl import threadpool_limits
 
 from slipfit.calibrate.ladder.rims import GRID_S, Rims
 from slipfit.calibrate.ladder.rungs import Rung, Values
 from slipfit.calibrate.ladder.windows import SHARES, Windows, blocks_of
-from slipfit.calibrate.spread import inverse_of
+from slipfit.calibrate.spread import block_scores, inverse_of, quantile, robust_weights
 from slipfit.calibrate.unknowns import Unknown
 from slipfit.library.deviation import robust_std
 
@@ -76,7 +75,7 @@ class FittedRung:
 
     def interval_90(self, name: str) -> tuple[float, float]:
         """By Student's distribution: blocks tell the spread, and they are few."""
-        reach = float(student.ppf(0.95, max(3, self.blocks - 1))) * self.std(name)
+        reach = quantile(self.blocks) * self.std(name)
         return self.value(name) - reach, self.value(name) + reach
 
     def as_values(self) -> dict[str, float]:
@@ -218,17 +217,16 @@ def fit_rung(
 
 def _covariance(problem: _Problem, point: np.ndarray) -> tuple[np.ndarray, int]:
     """Sandwich of the scores of blocks of time: windows overlap, and floors change slowly."""
-    block = blocks_of(problem.windows, BLOCK_S)[problem.used]
-    count = len(np.unique(block))
+    count = len(np.unique(blocks_of(problem.windows, BLOCK_S)[problem.used]))
     if not len(point):
         return np.zeros((0, 0)), count
     slopes = problem.slopes(point)[: -len(point)]
     white = problem.weighted(point, problem.twist(point))
-    robust = 1.0 / np.sqrt(1.0 + (white / ROBUST_FROM) ** 2)
+    robust = robust_weights(white, ROBUST_FROM)
     # Slope of the score z / sqrt(1 + z^2): with the weight itself, far residuals would count as knowledge.
     information = slopes.T @ (slopes * (robust**3)[:, None]) + np.diag(problem.prior**2)
-    scores = np.zeros((int(block.max()) + 1 if len(block) else 1, len(point)))
-    np.add.at(scores, np.repeat(block, 3), slopes * (robust * white)[:, None])
+    times = np.repeat(problem.windows.from_s[problem.used], 3)
+    scores = block_scores(times, slopes * (robust * white)[:, None], BLOCK_S)
     inverse = inverse_of(information)
     # Few blocks see too little of what their own fit has taken away, and may agree by chance: never below the noise's own.
     few = count / max(0.5 * count, count - len(point))

@@ -60,7 +60,7 @@ _DRIFTS = ("ahead_m2_per_s", "left_m2_per_s", "heading_rad2_per_s")
 def odometry_noise(scored: Scored, drive: Drive, horizon_s: float) -> OdometryNoise:
     """Of a rung, usually track and gain: what a controller's odometry is."""
     windows, fit = drive.windows, scored.fit
-    asked = windows.whole & windows.is_trusted
+    asked = windows.believed
     left = (fit.predict(drive.rims, windows) - measured(windows))[asked]
     twist = fit.rung.twists(drive.rims, [fit.as_values()])[0]
     paths = window_paths(twist, windows, asked, fit.as_values())

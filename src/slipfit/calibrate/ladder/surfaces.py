@@ -12,7 +12,6 @@ they mean.
 Valid for  two drives of one robot; sensors' clocks belong to a drive and are found anew
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,8 @@ from slipfit.calibrate.ladder.rims import Rims
 from slipfit.calibrate.ladder.rungs import Rung, Values
 from slipfit.calibrate.spread import inverse_of
 from slipfit.calibrate.unknowns import Unknown
-from slipfit.library.files import write_through
+from slipfit.library.deviation import finite_median
+from slipfit.library.files import write_json
 
 #: Another floor's numbers may predict this much worse than a drive's own before the floors count as different.
 WORSE = 0.1
@@ -155,7 +155,7 @@ class FloorTest:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """As JSON."""
-        write_through(Path(path), lambda p: p.write_text(json.dumps(self.to_document(), indent=1) + "\n"), force=force)
+        write_json(Path(path), self.to_document(), force=force)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +233,6 @@ def _carried(fit: FittedRung, onto: Drive, own: Scored) -> Carried:
     """The fit's numbers on another drive, whose clocks are found anew."""
     windows = onto.windows
     known = fit_rung(KnownRung(fit.rung, fit.as_values()), onto.rims, windows)
-    apart = (known.predict(onto.rims, windows) - measured(windows))[windows.whole & windows.is_trusted]
+    apart = (known.predict(onto.rims, windows) - measured(windows))[windows.believed]
     place, heading = np.hypot(apart[:, 0], apart[:, 1]), np.abs(apart[:, 2])
-    return Carried(onto.name, own.median_m, own.median_rad, _median(place), _median(heading))
-
-
-def _median(errors: np.ndarray) -> float:
-    finite = errors[np.isfinite(errors)]
-    return float(np.median(finite)) if len(finite) else float("nan")
+    return Carried(onto.name, own.median_m, own.median_rad, finite_median(place), finite_median(heading))

@@ -5,7 +5,6 @@ import numpy as np
 from slipfit.calibrate.ladder.comparison import Ladder
 from slipfit.calibrate.ladder.fit import FittedRung
 from slipfit.calibrate.ladder.odometry_noise import odometry_noise
-from slipfit.calibrate.unknowns import Unknown
 from slipfit.contact import LAWS
 from slipfit.errors import ParameterError
 from slipfit.twin import (
@@ -103,7 +102,7 @@ def _beside_the_law(ladder: Ladder) -> str:
 def _number(fit: FittedRung, name: str, source: str) -> FittedParameter:
     """A number that stands for itself; without a value where the drive did not tell it."""
     unknown = next(u for u in fit.unknowns if u.name == name)
-    if _is_not_told(fit, unknown):
+    if not fit.tells(name):
         return FittedParameter(status=Status.NOT_EXCITED, source=source, note=unknown.about)
     return _part_of_a_model(fit, name, source)
 
@@ -117,7 +116,7 @@ def _part_of_a_model(fit: FittedRung, name: str, source: str) -> FittedParameter
         value, ends = float(np.exp(value)), (float(np.exp(ends[0])), float(np.exp(ends[1])))
         std *= value
     note = "" if name.startswith(LOGARITHM) else unknown.about
-    note += "; hardly told by the drive" if _is_not_told(fit, unknown) else ""
+    note += "; hardly told by the drive" if not fit.tells(name) else ""
     is_at_bound = not unknown.lower + 1e-6 < fit.value(name) < unknown.upper - 1e-6
     status = Status.AT_BOUND if is_at_bound else Status.CONVERGED
     return FittedParameter(value=value, std=std, interval_90=ends, status=status, source=source, note=note)
@@ -134,10 +133,6 @@ def _law_constant(fit: FittedRung, name: str, source: str) -> FittedParameter:
         source=source,
         note=f"found {found.value:.4g}",
     )
-
-
-def _is_not_told(fit: FittedRung, unknown: Unknown) -> bool:
-    return not fit.tells(unknown.name)
 
 
 def _covariance(fit: FittedRung, names: list[str]) -> Covariance | None:

@@ -110,7 +110,7 @@ def poses_of(log: DriveLog, rims: Rims) -> _Poses:
     x, y, yaw = (channel.column(name) for name in ("x_m", "y_m", "yaw_rad"))
     kept = np.isfinite(x) & np.isfinite(y) & np.isfinite(yaw)
     time_s = rims.seconds(channel.stamps_ns[kept])
-    segment = _segment_at(log, channel.stamps_ns[kept])
+    segment = log.segment_at(channel.stamps_ns[kept])
     taken = time_s.copy()
     anew = np.flatnonzero(np.diff(segment) != 0) + 1
     within = np.delete(np.diff(time_s), anew - 1)
@@ -123,14 +123,6 @@ def poses_of(log: DriveLog, rims: Rims) -> _Poses:
         is_new = (waited > long + 1e-6) & (long < REGULAR * apart)
         taken[anew[is_new]] = time_s[anew[is_new]]
     return _Poses(time_s, taken, x[kept], y[kept], yaw[kept], segment)
-
-
-def _segment_at(log: DriveLog, stamps_ns: np.ndarray) -> np.ndarray:
-    if SEGMENTS not in log:
-        return np.zeros(len(stamps_ns), dtype=int)
-    pieces = log[SEGMENTS]
-    at = np.clip(np.searchsorted(pieces.stamps_ns, stamps_ns, side="right") - 1, 0, len(pieces.stamps_ns) - 1)
-    return np.asarray(pieces.values[at, 0].astype(int))
 
 
 def _pieces(log: DriveLog, rims: Rims, horizon_s: float) -> list[tuple[int, float, float]]:

@@ -118,17 +118,6 @@ def _torn(time_s: np.ndarray, jumps: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(np.where(lost, periods, 0.0))])
 
 
-def _restarts(log: DriveLog, channel: Channel) -> np.ndarray:
-    """Periods of a channel within which a new segment begins."""
-    fresh = np.zeros(len(channel.stamps_ns) - 1, dtype=bool)
-    if names.SEGMENTS in log:
-        segments = log[names.SEGMENTS]
-        places = np.searchsorted(segments.stamps_ns, channel.stamps_ns, side="right") - 1
-        index = segments.values[np.clip(places, 0, None), 0]
-        fresh |= np.diff(index) != 0.0
-    return fresh
-
-
 def rotation_of(channel: Channel) -> tuple[str, list[int], list[int]] | None:
     """What the encoders tell (angle, speed or ticks), and the places of the columns of the left and of the right side."""
     for quantity in ROTATIONS:
@@ -195,7 +184,7 @@ def seen_of(log: DriveLog, origin: int, *, turn: float = 2.0 * np.pi) -> Seen | 
     time_s = seconds(channel, origin)
     steps = np.diff(np.column_stack([channel.column("x_m"), channel.column("y_m")]), axis=0)
     length = np.hypot(*steps.T)
-    jumps = _restarts(log, channel) | pose_jumps(length)
+    jumps = (np.diff(log.segment_at(channel.stamps_ns)) != 0) | pose_jumps(length)  # or a new segment begins
     yaw = np.unwrap(channel.column("yaw_rad"), period=turn) if "yaw_rad" in channel.columns else np.zeros(len(time_s))
     middle = 0.5 * (yaw[1:] + yaw[:-1])
     ahead = steps[:, 0] * np.cos(middle) + steps[:, 1] * np.sin(middle)
