@@ -236,6 +236,7 @@ def test_collisions_on_links_fixed_to_the_wheels(rpy, fdir1):
     assert patched(once.data.decode()).data == once.data
 
 
+@pytest.mark.engine
 def test_sdformat_hands_friction_to_lumped_collisions(tmp_path):
     if not shutil.which("ign"):
         pytest.skip("needs sdformat's command ign")

@@ -88,16 +88,15 @@ def test_intervals_hold_the_truth():
 
 
 def test_bands_hold_nine_windows_of_ten_of_another_drive(drive):
-    """Set on one drive, counted on another: 85 to 95 % with 70 windows is wide enough for chance."""
+    """Set on one drive, counted on another: of 74 windows 80 % is three standard deviations below; and no wider than need be."""
     rung = scored(icr(HUSKY), drive)
     bands, other = bands_of(rung, drive), drive_of(logged_drive(seed=5), HUSKY)
     whole = other.windows.whole & other.windows.is_trusted
     place_reach, heading_reach = bands.reach(*sizes(rung, other, other.windows))
     apart = rung.fit.predict(other.rims, other.windows) - measured(other.windows)
-    place = np.hypot(apart[:, 0], apart[:, 1]) <= place_reach
-    heading = np.abs(apart[:, 2]) <= heading_reach
-    assert 0.8 <= place[whole].mean() <= 1.0
-    assert 0.8 <= heading[whole].mean() <= 1.0
+    for error, reach in ((np.hypot(apart[:, 0], apart[:, 1]), place_reach), (np.abs(apart[:, 2]), heading_reach)):
+        assert (error <= reach)[whole].mean() >= 0.8
+        assert np.median(reach[whole]) < 2.0 * np.quantile(error[whole], 0.9)
 
 
 def test_a_regression_begins_where_its_base_ended(drive):
@@ -136,7 +135,7 @@ class TestBadInput:
     def test_a_standing_robot_is_named(self):
         log = logged_drive(seconds=30)
         still = log.having(Channel("encoders", log["encoders"].stamps_ns, 0.0 * log["encoders"].values, log["encoders"].columns))
-        with pytest.raises(LogError, match=r"stand|move|still|never"):
+        with pytest.raises(LogError, match="the robot stands; drive it"):
             drive_of(still, HUSKY)
 
     def test_a_short_drive_is_named(self):
