@@ -47,7 +47,7 @@ def attribute(
         (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
         ladder = compare(drive, robot=robot, horizon_s=horizon, counts_per_turn=counts_per_turn, progress=work)
         work("splitting errors")
-        found = split(ladder, drive)
+        found = split(ladder, drive, counts_per_turn=counts_per_turn)
     written = write_results(found, lambda: _drawn(found), out, plot, force=force)
     lines = [found.summary(), *(f"wrote {path}" for path in written)]
     show("\n".join(lines), {**found.to_document(), "written": written}, as_json=json)

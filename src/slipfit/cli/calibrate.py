@@ -16,6 +16,9 @@ from slipfit.cli.log_options import (
 )
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 
+#: What --gravity-mps2 is where nobody says.
+GRAVITY_MPS2 = 9.81
+
 
 def calibrate(
     logs: Annotated[
@@ -31,7 +34,7 @@ def calibrate(
         str, typer.Option(help="What to call the ground in the twin: a name of yours; the constants come from the logs alone.")
     ] = "calibrated",
     law: Annotated[str, typer.Option(help="wheel_slip or wheel_slip_cone.")] = "wheel_slip",
-    gravity_mps2: Annotated[float, typer.Option(help="Gravity.")] = 9.81,
+    gravity_mps2: Annotated[float, typer.Option(help="Gravity.")] = GRAVITY_MPS2,
     gyro_scale_std: Annotated[
         float, typer.Option(help="How far the gyro's scale may be off (0.005: half a per cent), where no pose tells it.")
     ] = 0.0,
@@ -53,7 +56,6 @@ def calibrate(
 
     Two files of one drive: slipfit calibrate a.csv b.csv --same-drive --columns a.yaml --columns b.yaml --robot p3at
     """
-    from slipfit.calibrate.ladder.rims import seldom_hz
     from slipfit.calibrate.posterior import checked_kind
     from slipfit.calibrate.run import calibrate as fit_drives
     from slipfit.library import find_robot
@@ -67,8 +69,17 @@ def calibrate(
     kind, chosen, named = checked_kind(posterior), find_robot(robot), named_topics(topic)
     with working(f"calibrating {chosen.name} from {', '.join(log.name for log in logs)}") as work:
         drives = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
-        if len(drives) == 1 and law == "wheel_slip" and (rate_hz := seldom_hz(drives[0])) is not None:
-            by_ladder(drives[0], rate_hz, chosen, ground, out, page, work, as_json=json, force=force)
+        without = _without_accelerations(drives)
+        if without:
+            unused = {
+                f"--law {law}": law != "wheel_slip",
+                f"--gravity-mps2 {gravity_mps2:g}": gravity_mps2 != GRAVITY_MPS2,
+                f"--gyro-scale-std {gyro_scale_std:g}": gyro_scale_std != 0.0,
+                f"--posterior {posterior}": posterior != "gauss",
+                f"--report {report}": report is not None,
+            }
+            _refuse(drives[0], without, [option for option, is_given in unused.items() if is_given])
+            by_ladder(drives[0], without, chosen, ground, out, page, work, counts_per_turn, as_json=json, force=force)
             return
         fit = fit_drives(
             *drives,
@@ -94,10 +105,54 @@ def calibrate(
     show("\n".join(lines), {**fit.to_document(), "written": work.written}, as_json=json)
 
 
+def _without_accelerations(drives) -> str:  # type: ignore[no-untyped-def]  # imports are heavy
+    """Why accelerations cannot be told, which the joint fit needs; empty where they can. Of several drives none may be so."""
+    from slipfit.calibrate.ladder.rims import seldom_hz
+    from slipfit.errors import LogError
+    from slipfit.logs.channels import IMU
+
+    def why(drive) -> str:  # type: ignore[no-untyped-def]
+        rate_hz = seldom_hz(drive)
+        if rate_hz is not None:
+            return f"the wheels' speeds come {rate_hz:.2g} times a second, too seldom for accelerations"
+        return "the IMU tells no accelerations" if IMU in drive and "accel_x_mps2" not in drive[IMU].columns else ""
+
+    told = [(drive, reason) for drive in drives if (reason := why(drive))]
+    if told and len(drives) > 1:
+        drive, reason = told[0]
+        raise LogError(
+            f"{drive.source or 'a drive'}: {reason}; expected accelerations, and speeds 15 times a second, in each of several "
+            f"logs: leave it out, or give each log to slipfit compare with --twin and --ground"
+        )
+    return told[0][1] if told else ""
+
+
+def _refuse(drive, without: str, options: list[str]) -> None:  # type: ignore[no-untyped-def]  # imports are heavy
+    """Options of the joint fit that models from speeds to motion have no use for."""
+    from slipfit.errors import ParameterError
+
+    if options:
+        them = "it" if len(options) == 1 else "them"
+        raise ParameterError(
+            f"{drive.source or 'the drive'}: {without}, which the joint fit needs; models from speeds to motion have no use for "
+            f"{', '.join(options)}: leave {them} out"
+        )
+
+
 def by_ladder(  # type: ignore[no-untyped-def]  # imports are heavy
-    drive, rate_hz: float, robot, ground: str, out: Path | None, page: Path | None, work, *, as_json: bool, force: bool
+    drive,
+    without: str,
+    robot,
+    ground: str,
+    out: Path | None,
+    page: Path | None,
+    work,
+    counts_per_turn,
+    *,
+    as_json: bool,
+    force: bool,
 ) -> None:
-    """Speeds that come too seldom for the joint fit of accelerations: models that need no more than these, and their twin."""
+    """A log without accelerations: models that need speeds and turning only, and their twin."""
     from slipfit.calibrate.ladder import compare
     from slipfit.calibrate.ladder.to_twin import with_ladder
     from slipfit.library.files import check_target
@@ -107,10 +162,11 @@ def by_ladder(  # type: ignore[no-untyped-def]  # imports are heavy
     picture = page.with_suffix(".png") if page else None
     if picture:
         check_target(picture, force=force)
-    ladder = compare(drive, robot=robot, progress=work)
+    ladder = compare(drive, robot=robot, counts_per_turn=counts_per_turn, progress=work)
     why = (
-        f"the wheels' speeds come {rate_hz:.2g} times a second, too seldom for accelerations: models from speeds to motion are "
-        f"compared instead (slipfit compare; options of the joint fit have no part in it); {ladder.chosen.name} is chosen"
+        f"{without}: models from speeds to motion are compared instead (slipfit compare)"
+        f"{', a figure stands in for the report' if picture else ''}; "
+        f"{ladder.chosen.name} is chosen"
     )
     if picture:
         save_figure(draw_ladder(ladder), picture, force=force)

@@ -9,10 +9,14 @@ Over each window, what an ideal differential drive does with the commands differ
                               + [rung(wheels, clocks) - corrected sensors]  what remains
 
 each a vector: ahead, to the left (m, in the frame of the window's start) and turned (rad). Without commands the first part is
-missing and the wheels are where the drive begins.
+missing and the wheels are where the drive begins: those of the log as it was, so that
+
+    encoders = ideal(wheels as logged) - ideal(wheels)
+
+counts among the sensors. An ideal drive on commands does not read the encoders; their faults are then told beside the sum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +25,16 @@ import numpy as np
 from slipfit.calibrate.ladder.command_loop import CommandLoop, fit_command_loop, pieces_of, predicted_rims
 from slipfit.calibrate.ladder.comparison import Drive, Ladder
 from slipfit.calibrate.ladder.fit import FittedRung, measured, predicted_motion
-from slipfit.calibrate.ladder.rims import Rims
+from slipfit.calibrate.ladder.rims import Rims, rims_of
 from slipfit.calibrate.ladder.rungs import Rung, Values, ideal
 from slipfit.calibrate.ladder.windows import Windows, windows_of
+from slipfit.calibrate.wheel_motion import TurnCounts
 from slipfit.library import Robot
 from slipfit.library.deviation import finite_median
 from slipfit.library.files import write_json
 from slipfit.logs import DriveLog
+from slipfit.logs.channels import ENCODERS, IMU
+from slipfit.logs.inspection.stamps import put_in_order, rows_of
 
 POWERTRAIN, SLIP, SENSORS, REST = "powertrain", "kinematics or slip", "sensors", "rest"
 
@@ -56,6 +63,8 @@ class Attribution:
     unpredicted: np.ndarray | None  # (n, 3) of the powertrain's part, what the loop does not predict
     clocks_s: dict[str, float]
     corrected: tuple[str, ...]
+    notes: tuple[str, ...] = ()  # what was left out
+    encoders: np.ndarray | None = None  # (n, 3) what faults of the encoders make of an ideal drive on them; None without any
 
     @property
     def total(self) -> np.ndarray:
@@ -87,6 +96,9 @@ class Attribution:
         rows += [_line(part, self.place_m(part), self.heading_rad(part)) + f"   {ABOUT[part]}" for part in self.parts]
         total = self.total
         rows.append(_line("together", np.hypot(*total[:, :2].T), np.abs(total[:, 2])))
+        if self.encoders is not None:
+            where = "not in the sum: commands are not read from encoders" if POWERTRAIN in self.parts else "of the sensors' part"
+            rows.append(_line("encoders", np.hypot(*self.encoders[:, :2].T), np.abs(self.encoders[:, 2])) + f"   {where}")
         if self.unpredicted is not None:
             left = self.unpredicted
             rows.append(_line("loop leaves", np.hypot(*left[:, :2].T), np.abs(left[:, 2])) + "   of the powertrain's part")
@@ -95,6 +107,7 @@ class Attribution:
         rows += [f"  mostly {part} ({kind}): {ABOUT[part]}" for kind, part in self.largest.items()]
         rows += [f"  {name} {late:+.3f} s" for name, late in self.clocks_s.items()]
         rows += [f"  corrected: {line}" for line in self.corrected]
+        rows += [f"  note: {line}" for line in self.notes]
         return "\n".join(rows)
 
     def to_document(self) -> dict[str, Any]:
@@ -114,9 +127,12 @@ class Attribution:
             "parts": {part: {"about": ABOUT[part], **of(values)} for part, values in self.parts.items()},
             "together": of(self.total),
             "unpredicted_powertrain": None if self.unpredicted is None else of(self.unpredicted),
+            "encoders": None if self.encoders is None else of(self.encoders),
+            "command_loop": None if self.loop is None else self.loop.to_document(),
             "largest": self.largest,
             "clocks_s": self.clocks_s,
             "corrected": list(self.corrected),
+            "notes": list(self.notes),
         }
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -130,24 +146,34 @@ def _line(name: str, place_m: np.ndarray, heading_rad: np.ndarray) -> str:
     return f"  {name:<22}{told:>15}{'-' if np.isnan(heading) else f'{heading:.4f} rad':>18}"
 
 
-def attribute(ladder: Ladder, log: DriveLog) -> Attribution:
+def attribute(ladder: Ladder, log: DriveLog, *, counts_per_turn: TurnCounts | None = None) -> Attribution:
     """The parts of a drive's error, with the best rung of its ladder. `log` is the one that the ladder was made of."""
-    return attribution_of(ladder.drive, ladder.best.fit, log, ladder.robot, ladder.horizon_s)
+    return attribution_of(
+        ladder.drive, ladder.best.fit, log, ladder.robot, ladder.horizon_s, counts_per_turn=counts_per_turn
+    )  # fmt: skip
 
 
-def attribution_of(drive: Drive, fit: FittedRung, log: DriveLog, robot: Robot, horizon_s: float) -> Attribution:
+def attribution_of(
+    drive: Drive, fit: FittedRung, log: DriveLog, robot: Robot, horizon_s: float, *, counts_per_turn: TurnCounts | None = None
+) -> Attribution:
     windows, rims = drive.windows, drive.rims
     values = fit.as_values()
     clocks = {name: late for name, late in values.items() if name in CLOCKS}
     wheels = _moved(ideal(robot), {}, rims, windows)
     plain = _moved(fit.rung, values | dict.fromkeys(clocks, 0.0), rims, windows)
     best, told = _moved(fit.rung, values, rims, windows), measured(windows)
-    sensors = (plain - best) + (told - _uncorrected(log, rims, windows, horizon_s, told))
+    ordered = put_in_order(log, robot).log
+    sensors = (plain - best) + (told - _uncorrected(ordered, rims, windows, horizon_s, told))
     parts = {SLIP: wheels - plain, SENSORS: sensors, REST: best - told}
     pieces = pieces_of(drive.inspection.corrected, robot, rims, windows)
-    loop, unpredicted = None, None
+    loop, unpredicted, encoders = None, None, None
+    as_logged = _as_logged(ordered, drive.inspection.corrected, robot, counts_per_turn)
+    if as_logged is not None:
+        encoders = _moved(ideal(robot), {}, as_logged, windows) - wheels
+    if pieces is None and encoders is not None:
+        parts[SENSORS] = parts[SENSORS] + encoders
     if pieces is not None:
-        loop = fit_command_loop(pieces)
+        loop = fit_command_loop(pieces, ~windows.is_silent[windows.whole])
         parts = {POWERTRAIN: _moved(ideal(robot), {}, pieces.told[0], windows) - wheels, **parts}
         unpredicted = _moved(ideal(robot), {}, predicted_rims(loop, pieces, rims), windows) - wheels
     chosen = windows.believed
@@ -157,6 +183,7 @@ def attribution_of(drive: Drive, fit: FittedRung, log: DriveLog, robot: Robot, h
     return Attribution(
         drive.name, robot.name, fit.rung.name, horizon_s, windows.from_s[chosen], {n: p[chosen] for n, p in parts.items()},
         loop, None if unpredicted is None else unpredicted[chosen], clocks, findings,
+        drive.notes, None if encoders is None else encoders[chosen],
     )  # fmt: skip
 
 
@@ -166,8 +193,24 @@ def _moved(rung: Rung, values: Values, rims: Rims, windows: Windows) -> np.ndarr
 
 def _uncorrected(log: DriveLog, rims: Rims, windows: Windows, horizon_s: float, corrected: np.ndarray) -> np.ndarray:
     """What the sensors of the log as it was say of the same windows; where it lacks one, what the corrected log says."""
+    if not np.isfinite(windows.gyro_rad).any():  # given up, or none: turns are those of the pose in both
+        log = replace(log, channels={name: channel for name, channel in log.channels.items() if name != IMU})
     raw = windows_of(log, rims, horizon_s=horizon_s)
+    if not len(raw):
+        return corrected
     rows = {key: k for k, key in enumerate(zip(np.round(raw.from_s, 3), raw.share, strict=True))}
     at = np.array([rows.get(key, -1) for key in zip(np.round(windows.from_s, 3), windows.share, strict=True)])
     said = measured(raw)[at]
     return np.where((at >= 0)[:, None] & np.isfinite(said), said, corrected)
+
+
+def _as_logged(log: DriveLog, corrected: DriveLog, robot: Robot, counts_per_turn: TurnCounts | None) -> Rims | None:
+    """The wheels as the log had them, in the rows that the inspection kept; None where it changed no number of them."""
+    mended, raw = corrected[ENCODERS], log[ENCODERS]
+    kept = np.isin(raw.stamps_ns, mended.stamps_ns)
+    if not set(mended.columns) <= set(raw.columns) or kept.sum() != len(mended.stamps_ns):
+        return None
+    raw = rows_of(raw, kept)
+    if all(np.array_equal(raw.column(name), mended.column(name)) for name in mended.columns):
+        return None
+    return rims_of(log.having(raw), robot, counts_per_turn=counts_per_turn)

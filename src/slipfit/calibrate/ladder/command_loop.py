@@ -14,7 +14,7 @@ Reference  derived above; limits as in ros2_control's diff_drive_controller
 Valid for  pieces of some seconds: a restart from the measured speeds is part of the model
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,9 @@ from scipy.optimize import least_squares
 
 from slipfit.calibrate.ladder.rims import GRID_S, Rims, commanded_rims
 from slipfit.calibrate.ladder.windows import Windows
+from slipfit.calibrate.spread import block_scores, inverse_of, quantile, robust_weights
 from slipfit.library import Robot
+from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import ENCODERS, SIDES, side_column
 
@@ -32,8 +34,31 @@ STEP_S = 0.05
 #: Residuals beyond this (m/s) weigh less: stalls, emergency stops.
 ROBUST_FROM_MPS = 0.1
 
+#: How hard a logarithm is held where it began (m/s), and how far off that may be: a factor of four or so.
+HELD_BY_MPS, BEGIN_STD = 1e-2, 1.5
+
+#: Step of a logarithm by which slopes are taken.
+DIFFERENCE = 1e-3
+
+#: Pieces of one block of time count as one voice when spreads are told (s).
+BLOCK_S = 12.0
+
+#: A number is told where the standard deviation of its logarithm is below this.
+TOLD_BELOW = 0.3
+
+#: Numbers that matter only where something reaches them, and how many standard errors say that something does.
+LIMITS, MET_FROM = ("mean_limit_mps", "turn_limit_mps", "side_limit_mps", "acceleration_mps2"), 2.0
+
 #: A command that moved less than this is the same (m/s).
 SAME_MPS = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSpread:
+    """How sure the numbers of a loop are: standard deviations of their logarithms, over so many blocks of time."""
+
+    log_std: dict[str, float]
+    blocks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +75,29 @@ class CommandLoop:
     acceleration_mps2: float = np.inf
     settle_s: float = 0.5
     fade_s: float = 5.0
+    spread: LoopSpread | None = field(default=None, compare=False)  # of a loop that was fitted
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Numbers that are finite: a limit that is not there has none."""
+        names = (f.name for f in fields(self) if f.name != "spread")
+        return tuple(name for name in names if np.isfinite(getattr(self, name)))
+
+    def tells(self, name: str) -> bool:
+        """Whether the drive told this number: a limit that nothing reaches is not."""
+        return self.spread is not None and self.spread.log_std[name] < TOLD_BELOW
+
+    def std(self, name: str) -> float:
+        """By the derivative of the exponential; NaN of a loop that nobody fitted."""
+        return float(getattr(self, name)) * self.spread.log_std[name] if self.spread else float("nan")
+
+    def interval_90(self, name: str) -> tuple[float, float]:
+        """The logarithm's, by Student's distribution, carried over."""
+        value = float(getattr(self, name))
+        if self.spread is None:
+            return float("nan"), float("nan")
+        reach = float(np.exp(quantile(self.spread.blocks) * self.spread.log_std[name]))
+        return value / reach, value * reach
 
     def targets(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mean = np.clip(self.gain_mean * 0.5 * (left + right), -self.mean_limit_mps, self.mean_limit_mps)
@@ -58,9 +106,29 @@ class CommandLoop:
         return np.clip(mean - turn, -limit, limit), np.clip(mean + turn, -limit, limit)
 
     def summary(self) -> str:
-        return "\n".join(
-            f"  {f.name:<20}{getattr(self, f.name):>9.3f}" for f in fields(self) if np.isfinite(getattr(self, f.name))
-        )
+        return "\n".join(f"  {name:<20}{self._said(name)}" for name in self.names)
+
+    def _said(self, name: str) -> str:
+        if self.spread is None:
+            return f"{getattr(self, name):>9.3f}"
+        if not self.tells(name):
+            return f"{'-':>9}   not told by this drive"
+        low, high = self.interval_90(name)
+        return f"{getattr(self, name):>9.3f}   90 % in {low:.3f} to {high:.3f}"
+
+    def to_document(self) -> dict[str, Any]:
+        """For programs."""
+        if self.spread is None:
+            return {name: {"value": getattr(self, name)} for name in self.names}
+        return {
+            name: {
+                "value": getattr(self, name),
+                "std": self.std(name),
+                "interval_90": list(self.interval_90(name)),
+                "is_told": self.tells(name),
+            }
+            for name in self.names
+        }
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -154,16 +222,51 @@ def fit_command_loop(pieces: Pieces, used: np.ndarray | None = None) -> CommandL
         values: dict[str, Any] = dict(zip(names, map(float, np.exp(logs)), strict=True))
         return CommandLoop(**values)
 
+    def missed(logs: np.ndarray) -> np.ndarray:
+        return np.asarray((chosen.run(loop_of(logs)) - chosen.measured).ravel())
+
     def residual(logs: np.ndarray) -> np.ndarray:
-        loop = loop_of(logs)
-        return np.concatenate([(chosen.run(loop) - chosen.measured).ravel(), 1e-2 * (logs - begin)])
+        return np.concatenate([missed(logs), HELD_BY_MPS * (logs - begin)])
 
     begin = np.log(list(start.values()))
     found = least_squares(
-        residual, begin, loss="soft_l1", f_scale=ROBUST_FROM_MPS, max_nfev=40, diff_step=1e-3,
+        residual, begin, loss="soft_l1", f_scale=ROBUST_FROM_MPS, max_nfev=40, diff_step=DIFFERENCE,
         bounds=(begin - 3.0, begin + 3.0),
     )  # fmt: skip
-    return loop_of(found.x)
+    steps = DIFFERENCE * np.eye(len(names))
+    slopes = np.column_stack([(missed(found.x + step) - missed(found.x - step)) / (2.0 * DIFFERENCE) for step in steps])
+    time_s = np.repeat((chosen.start_s[:, None] + chosen.at_s[None]).ravel(), 2)
+    log_std, blocks = _spread(missed(found.x), slopes, time_s)
+    for k, name in enumerate(names):
+        if name in LIMITS and not _is_met(missed(found.x), missed(found.x + BEGIN_STD * np.eye(len(names))[k]), time_s):
+            log_std[k] = max(log_std[k], BEGIN_STD)
+    # Whether encoders tell moments or means of a step nobody says: half of one, evenly spread.
+    at = names.index("delay_s")
+    log_std[at] = np.hypot(log_std[at], 0.5 * STEP_S / np.sqrt(3.0) / np.exp(found.x[at]))
+    return replace(loop_of(found.x), spread=LoopSpread(dict(zip(names, map(float, log_std), strict=True)), blocks))
+
+
+def _spread(missed: np.ndarray, slopes: np.ndarray, time_s: np.ndarray) -> tuple[np.ndarray, int]:
+    """Standard deviations by the sandwich of the scores of blocks of time, as of a rung; and the number of blocks."""
+    robust = robust_weights(missed, ROBUST_FROM_MPS)
+    held = np.full(slopes.shape[1], HELD_BY_MPS**2)
+    inverse = inverse_of(slopes.T @ (slopes * (robust**3)[:, None]) + np.diag(held))
+    scores = block_scores(time_s, slopes * (robust * missed)[:, None], BLOCK_S)
+    count = max(len(scores), 1)
+    few = count / max(0.5 * count, count - slopes.shape[1])
+    covariance = inverse @ (scores.T @ scores * few + np.diag((held * BEGIN_STD) ** 2)) @ inverse
+    # Blocks may agree by chance: never below the noise's own.
+    least = robust_std(missed, about=0.0) ** 2 * np.diag(inverse)
+    return np.sqrt(np.maximum(np.diag(covariance), least)), count
+
+
+def _is_met(missed: np.ndarray, without: np.ndarray, time_s: np.ndarray) -> bool:
+    """Whether several blocks of time say that a limit is there: they are predicted worse without it. One that is as high as the
+    fastest moment of a drive costs nothing, and is none."""
+    worse = np.sqrt(1.0 + (without / ROBUST_FROM_MPS) ** 2) - np.sqrt(1.0 + (missed / ROBUST_FROM_MPS) ** 2)
+    block = np.floor(time_s / BLOCK_S).astype(int)
+    sums = np.bincount(block - block.min(), weights=worse)[np.unique(block - block.min())]
+    return len(sums) > 2 and bool(sums.mean() > MET_FROM * sums.std(ddof=1) / np.sqrt(len(sums)) and sums.mean() > 0.0)
 
 
 def _gain(pieces: Pieces, other: float) -> float:

@@ -1,5 +1,6 @@
 """Which model does a drive ask for? Each rung is fitted and scored on blocks of time that it has not seen."""
 
+import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from slipfit.calibrate.ladder.contact_rungs import ContactRung
-from slipfit.calibrate.ladder.fit import BLOCK_S, FittedRung, fit_rung, measured
+from slipfit.calibrate.ladder.fit import BLOCK_S, TOLD_SHARE, FittedRung, fit_rung, measured
 from slipfit.calibrate.ladder.rims import Rims, rims_of
 from slipfit.calibrate.ladder.rungs import RegressedRung, Rung, Values, drifting_icr, equal_slip, icr, ideal, track_and_gain
 from slipfit.calibrate.ladder.windows import Windows, blocks_of, windows_of
+from slipfit.calibrate.spread import quantile
 from slipfit.calibrate.wheel_motion import TurnCounts
 from slipfit.errors import LogError
 from slipfit.library import Robot, find_robot
@@ -43,7 +45,8 @@ FEWEST_WINDOWS = 12
 
 def rungs_of(robot: Robot) -> list[Rung]:
     """All rungs without a regression, simplest first."""
-    laws = [ContactRung(robot, "wheel_slip"), ContactRung(robot, "magic_formula")]
+    endless = ContactRung(robot, "wheel_slip", has_limit=False)
+    laws = [endless, ContactRung(robot, "wheel_slip"), ContactRung(robot, "magic_formula")]
     return [ideal(robot), equal_slip(robot), track_and_gain(robot), icr(robot), drifting_icr(robot), *laws]
 
 
@@ -74,12 +77,15 @@ def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_
     corrected = inspection.corrected
     rims = rims_of(corrected, robot, counts_per_turn=counts_per_turn)
     windows = windows_of(corrected, rims, horizon_s=horizon_s)
-    notes = _disbelieved(windows)
-    if (
-        windows.believed.sum() < LEAST_BELIEVED * windows.whole.sum()
-        and np.isfinite(windows.gyro_rad).any()
-        and POSE in corrected
-    ):
+    notes, has_gyro, has_pose = _disbelieved(windows), np.isfinite(windows.gyro_rad).any(), np.isfinite(windows.moved).any()
+    if POSE in log and not has_pose:
+        notes = [*notes, "the pose is not used: its x, y or yaw is never told; the gyro alone tells the track"]
+    if windows.is_gyro_given_up:
+        notes = [*notes, "the gyro is not used: it is silent for most of the drive; the pose alone tells turns"]
+    if len(windows) and not has_gyro and not has_pose:
+        raise LogError(f"{name}: neither gyro nor pose tell how the body turned; expected gyro_z of an IMU, or x, y and yaw")
+    heard = windows.whole & ~windows.is_silent
+    if windows.believed.sum() < LEAST_BELIEVED * heard.sum() and has_gyro and has_pose:
         notes = [*notes, "the pose is not used: most of it contradicts gyro or wheels; the gyro alone tells the track"]
         channels = {channel: c for channel, c in corrected.channels.items() if channel != POSE}
         windows = windows_of(replace(corrected, channels=channels), rims, horizon_s=horizon_s)
@@ -96,11 +102,18 @@ def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_
 
 
 def _disbelieved(windows: Windows) -> list[str]:
-    lost = int(windows.whole.sum() - windows.believed.sum())
-    if not lost:
-        return []
-    why = "the pose turns otherwise than the gyro, or goes farther than the wheels rolled"
-    return [f"{lost} of {int(windows.whole.sum())} windows are not used: {why}"]
+    """How many windows are not used, and why."""
+    count, silent = int(windows.whole.sum()), int((windows.whole & windows.is_silent).sum())
+    lost, notes = count - silent - int(windows.believed.sum()), []
+    if silent:
+        more = f", and {len(windows.silences) - 3} times more" if len(windows.silences) > 3 else ""
+        notes.append(f"{silent} of {count} windows are not used: {', '.join(windows.silences[:3])}{more}")
+    if lost:
+        why = "the pose turns otherwise than the gyro, or goes farther than the wheels rolled"
+        notes.append(f"{lost} of {count} windows are not used: {why}")
+    if windows.short:
+        notes.append(f"{windows.short} segments are not used: shorter than the horizon")
+    return notes
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -148,6 +161,12 @@ class Ladder:
                 return scored
         raise KeyError(name)
 
+    @property
+    def contact(self) -> Scored:
+        """The rung whose constants are wheel_slip's: without a limit of grip, unless the drive asks for one."""
+        endless, limited = self["wheel_slip without limit"], self["wheel_slip"]
+        return endless if is_as_good(endless, limited, self.block) else limited
+
     def summary(self) -> str:
         """A table, simplest first, and the verdict."""
         rows = [
@@ -168,13 +187,18 @@ class Ladder:
         return "\n".join(rows)
 
     def _multiplier(self) -> str:
-        track = self["track and gain"].fit
-        if not track.tells("effective_track_m"):
-            return "wheel_separation_multiplier: not told by this drive; it takes turns and straight parts"
-        found, low, high = (
-            metres / self.robot.track_m for metres in (track.value("effective_track_m"), *track.interval_90("effective_track_m"))
-        )
-        return f"wheel_separation_multiplier {found:.3f} (90 %: {low:.3f} to {high:.3f}), of a track of {self.robot.track_m:g} m"
+        track, nominal = self["track and gain"].fit, self.robot.track_m
+        if track.tells("effective_track_m"):
+            found, low, high = (m / nominal for m in (track.value("effective_track_m"), *track.interval_90("effective_track_m")))
+            return f"wheel_separation_multiplier {found:.3f} (90 %: {low:.3f} to {high:.3f}), of a track of {nominal:g} m"
+        ratio, std = track_per_gain(track)
+        if std < TOLD_SHARE * ratio:
+            low, high = ((ratio + side * quantile(track.blocks) * std) / nominal for side in (-1.0, 1.0))
+            return (
+                f"wheel_separation_multiplier over wheel_radius_multiplier {ratio / nominal:.3f} (90 %: {low:.3f} to "
+                f"{high:.3f}); this drive does not tell them apart: it has turns, but too little way"
+            )
+        return "wheel_separation_multiplier: not told by this drive; it takes turns and straight parts"
 
     def to_document(self) -> dict[str, Any]:
         """For programs."""
@@ -211,6 +235,14 @@ class Ladder:
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """As JSON."""
         write_json(Path(path), self.to_document(), force=force)
+
+
+def track_per_gain(fit: FittedRung) -> tuple[float, float]:
+    """Effective track over gain (m) and its spread: all that turning alone tells, r = gain (w_right - w_left) / track."""
+    track, gain = fit.value("effective_track_m"), fit.value("gain")
+    slopes = np.zeros(len(fit.values))
+    slopes[fit.names.index("effective_track_m")], slopes[fit.names.index("gain")] = 1.0 / gain, -track / gain**2
+    return track / gain, float(np.sqrt(slopes @ fit.covariance @ slopes))
 
 
 def numbers(fit: FittedRung) -> list[str]:
@@ -251,14 +283,24 @@ def compare(
 
 
 def ladder_of(drive: Drive, robot: Robot, horizon_s: float, progress: Callable[[str], None] = lambda _: None) -> Ladder:
-    progress("fitting nine models, each several times")
+    block = blocks_of(drive.windows, BLOCK_S)[drive.windows.believed]
+    if len(np.unique(block)) < 2:
+        raise LogError(
+            f"{drive.name}: all windows lie within {BLOCK_S:g} s; models are judged on time that they have not seen: drive longer"
+        )
+    first, then, done = rungs_of(robot), regressions_of(robot), itertools.count(1)
+    progress(f"fitting {len(first) + len(then)} models")
+
+    def fitted(rung: Rung, begin: Values | None = None) -> Scored:
+        found = scored(rung, drive, begin=begin)
+        progress(f"fitted {next(done)} of {len(first) + len(then)} models")
+        return found
+
     with ThreadPoolExecutor(2) as pool:
-        plain = list(pool.map(lambda rung: scored(rung, drive), rungs_of(robot)))
-        ends = {s.name: s.fit for s in plain}
-        more = list(pool.map(lambda rung: scored(rung, drive, begin=ends[rung.base.name].as_values()), regressions_of(robot)))
+        plain = list(pool.map(fitted, first))
+        ends = {s.name: s.fit.as_values() for s in plain}
+        more = list(pool.map(lambda rung: fitted(rung, ends[rung.base.name]), then))
     rungs = tuple(plain + more)
-    whole = drive.windows.believed
-    block = blocks_of(drive.windows, BLOCK_S)[whole]
     best = min(rungs, key=lambda s: float(np.mean(s.log_errors)))
     chosen = next(s for s in rungs if s is best or is_as_good(s, best, block))
     return Ladder(robot, drive, horizon_s, rungs, best, chosen, block)

@@ -22,13 +22,22 @@ ROBUST_FROM = 1.5
 #: Noise that a first round supposes, per horizon (m, m, rad), and the least that any round does.
 FIRST_NOISE, LEAST_NOISE = (0.2, 0.2, 0.05), (1e-3, 1e-3, 1e-4)
 
-ROUNDS = 3
+#: Rounds end when no noise changes by more than this share.
+ROUNDS, SETTLED = 6, 0.05
+
+#: How many of a rung's starts a first round is run from.
+STARTS = 2
 
 #: How far a gain may be off 1 where no pose tells it: not at all.
 GAIN_STD_WITHOUT_POSE = 1e-3
 
 #: A number is told where its spread is below this share of what was expected before, and a length below this share of itself.
 TOLD_BELOW, TOLD_SHARE = 0.8, 0.25
+
+
+def soft_l1(z: np.ndarray) -> np.ndarray:
+    """Cost of each residual, in units of where it begins to count less: 2 (sqrt(1 + z²) - 1)."""
+    return np.asarray(2.0 * (np.sqrt(1.0 + z * z) - 1.0))
 
 
 def sensor_unknowns(windows: Windows) -> tuple[Unknown, ...]:
@@ -158,6 +167,16 @@ class _Problem:
     def residuals(self, point: np.ndarray) -> np.ndarray:
         return np.concatenate([self.weighted(point, self.twist(point)), self.prior * (point - self.expected)])
 
+    def beginnings(self, begin: Values | None) -> list[np.ndarray]:
+        """Where to begin: as told, or at the `STARTS` best of the rung's own starts."""
+        told = [begin] if begin is not None else list(self.rung.starts) or [{}]
+        points = [np.array([start.get(u.name, u.start) for u in self.unknowns]) for start in told]
+        if len(points) == 1:
+            return points
+        twists = self.rung.twists(self.rims, [self._set(point) for point in points])
+        costs = [float(np.sum(soft_l1(self.weighted(p, twist) / ROBUST_FROM))) for p, twist in zip(points, twists, strict=True)]
+        return [points[k] for k in np.argsort(costs)[:STARTS]]
+
     def slopes(self, point: np.ndarray) -> np.ndarray:
         here, moving = self.twist(point), len(self.rung.unknowns)
         shifted = np.repeat(point[None], len(point), axis=0) + np.diag(0.1 * self.scale)
@@ -168,15 +187,16 @@ class _Problem:
         ]
         return np.vstack([np.column_stack(columns) if columns else np.zeros((len(base), 0)), np.diag(self.prior)])
 
-    def reweigh(self, point: np.ndarray) -> None:
-        """Noise of each length of window from what is left."""
-        left, share = self.raw(point, self.twist(point)), self.share[self.used]
+    def reweigh(self, point: np.ndarray) -> bool:
+        """Noise of each length of window from what is left; and whether it has settled."""
+        left, share, before = self.raw(point, self.twist(point)), self.share[self.used], self.noise.copy()
         for k in range(len(SHARES)):
             for signal in range(3):
                 rest = left[share == k, signal]
                 rest = rest[np.isfinite(rest)]
                 if len(rest) > 5:
                     self.noise[k, signal] = max(robust_std(rest, about=0.0), LEAST_NOISE[signal])
+        return bool((np.abs(self.noise / before - 1.0) < SETTLED).all())
 
 
 def fit_rung(
@@ -199,20 +219,30 @@ def fit_rung(
     used = windows.is_trusted if used is None else used & windows.is_trusted
     problem = _Problem(rung, rims, windows, used)
     if start is not None:
-        point, problem.noise = start.values, start.noise.copy()
+        points, problem.noise = [start.values], start.noise.copy()
     else:
-        point = np.array([(begin or {}).get(u.name, u.start) for u in problem.unknowns])
-    bounds = np.array([u.bounds() for u in problem.unknowns]).T.reshape(2, -1)
+        points = problem.beginnings(begin)
     for _ in range(ROUNDS if start is None else 1):
-        if len(point):
-            with threadpool_limits(1):
-                point = least_squares(
-                    problem.residuals, np.clip(point, bounds[0] + 1e-9, bounds[1] - 1e-9), jac=problem.slopes, bounds=bounds,
-                    x_scale=problem.scale, loss="soft_l1", f_scale=ROBUST_FROM, max_nfev=evaluations, ftol=1e-4, xtol=1e-4,
-                ).x  # fmt: skip
-        problem.reweigh(point)
+        # Only the first round may have several points: the noise that it supposes is the same for all.
+        point, _, has_ended = min((_solved(problem, point, evaluations) for point in points), key=lambda end: end[1])
+        points = [point]
+        if problem.reweigh(point) and has_ended:
+            break
     covariance, blocks = _covariance(problem, point)
     return FittedRung(rung, problem.unknowns, point, covariance, problem.noise, blocks, int(used.sum()))
+
+
+def _solved(problem: _Problem, point: np.ndarray, evaluations: int) -> tuple[np.ndarray, float, bool]:
+    """Where the solver ends, the cost there, and whether it ended by itself."""
+    if not len(point):
+        return point, 0.0, True
+    bounds = np.array([u.bounds() for u in problem.unknowns]).T.reshape(2, -1)
+    with threadpool_limits(1):
+        found = least_squares(
+            problem.residuals, np.clip(point, bounds[0] + 1e-9, bounds[1] - 1e-9), jac=problem.slopes, bounds=bounds,
+            x_scale=problem.scale, loss="soft_l1", f_scale=ROBUST_FROM, max_nfev=evaluations, ftol=1e-4, xtol=1e-4,
+        )  # fmt: skip
+    return found.x, float(found.cost), found.status > 0
 
 
 def _covariance(problem: _Problem, point: np.ndarray) -> tuple[np.ndarray, int]:

@@ -53,6 +53,9 @@ FEWEST = 12
 #: The robot's own changes of speed are looked at over this long (s).
 CHANGE_OVER_S = 0.5
 
+#: Which alphas multiply turning, and which the way.
+OF_TURNS, OF_WAYS = (0, 3), (1, 2)
+
 _STDS = ("ahead_m", "left_m", "heading_rad")
 _DRIFTS = ("ahead_m2_per_s", "left_m2_per_s", "heading_rad2_per_s")
 
@@ -89,6 +92,10 @@ def amcl_noise(paths: list[np.ndarray], residuals: np.ndarray, block: np.ndarray
     both = zip(paths, residuals, strict=True)
     along = np.array([without_heading(path, r)[:2] @ _direction(path) for path, r in both])
     effects = np.array([amcl_effects(path) for path in paths])
+    if sum(abs(float(path[-1, 2])) > UPDATE_RAD for path in paths) < FEWEST:
+        effects[:, :, list(OF_TURNS)] = 0.0  # of a robot that hardly turns, little turning would have to explain everything
+    if sum(float(np.hypot(*path[-1, :2])) > UPDATE_M for path in paths) < FEWEST:
+        effects[:, :, list(OF_WAYS)] = 0.0
     squared = np.column_stack([along, residuals[:, 2]]) ** 2
     values, stds, groups = regressed(squared, effects, block, (SENSOR_M, SENSOR_RAD))
     told = [_alpha(value, std, groups, len(paths)) for value, std in zip(values, stds, strict=True)]

@@ -5,7 +5,7 @@ Speeds are taken where they change and joined by straight lines; a value that st
 holds until one interval before the next.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,6 +25,22 @@ SPEED_OVER_S = 0.1
 #: Speeds that come more seldom than this (Hz) do not tell accelerations: the joint fit of `calibrate` needs those, a ladder not.
 SELDOM_HZ = 15.0
 
+#: A sensor is silent where no row comes for so many usual intervals (nine of ten are shorter), and for so long (s): what a line
+#: across a shorter pause misses, slow encoders miss all the time.
+SILENT_INTERVALS, SILENT_S = 5.0, 0.25
+
+
+def silences(time_s: np.ndarray) -> np.ndarray:
+    """Begin and end of every pause of a sensor, (k, 2), by its stamps alone: a value that repeats is a value. What lies before
+    its first row and after its last one is a pause without end."""
+    if len(time_s) < 3:
+        return np.array([[-np.inf, np.inf]])
+    intervals = np.diff(time_s)
+    long = max(SILENT_INTERVALS * float(np.quantile(intervals, 0.9, method="lower")), SILENT_S)
+    at = np.flatnonzero(intervals > long)
+    ends = [[-np.inf, time_s[0] - long], [time_s[-1] + long, np.inf]]
+    return np.vstack([ends[0], np.column_stack([time_s[at], time_s[at + 1]]), ends[1]])
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Rims:
@@ -33,6 +49,7 @@ class Rims:
     start_ns: int
     left_mps: np.ndarray
     right_mps: np.ndarray
+    silent_s: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))  # begin and end of the encoders' pauses, on the grid
 
     @property
     def time_s(self) -> np.ndarray:
@@ -65,7 +82,7 @@ def rims_of(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None =
         (np.interp(after, time_s, way) - np.interp(before, time_s, way)) / (after - before)
         for way in (motion.left_m, motion.right_m)
     )
-    return Rims(int(motion.stamps_ns[0]), left, right)
+    return Rims(int(motion.stamps_ns[0]), left, right, silences(time_s))
 
 
 def seldom_hz(log: DriveLog) -> float | None:
@@ -106,12 +123,13 @@ def commanded_rims(log: DriveLog, robot: Robot) -> Rims | None:
 def _on_grid(stamps_ns: np.ndarray, left: np.ndarray, right: np.ndarray) -> Rims:
     time_s = (stamps_ns - stamps_ns[0]) / NANOSECONDS
     grid = np.arange(0.0, time_s[-1], GRID_S)
-    sides = []
+    sides, silent = [], []
     for side in (left, right):
         finite = np.isfinite(side)
         knots, values = _knots(time_s[finite], side[finite])
         sides.append(np.interp(grid, knots, values))
-    return Rims(int(stamps_ns[0]), *sides)
+        silent.append(silences(time_s[finite]))
+    return Rims(int(stamps_ns[0]), sides[0], sides[1], np.unique(np.vstack(silent), axis=0))
 
 
 def _knots(time_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -37,6 +37,11 @@ class Rung(Protocol):
     @property
     def unknowns(self) -> tuple[Unknown, ...]: ...
 
+    @property
+    def starts(self) -> tuple[Values, ...]:
+        """Where a fit may begin instead of the unknowns' starts: it tries them all and goes on from the best."""
+        ...
+
     def twists(self, rims: Rims, sets: Sequence[Values]) -> list[np.ndarray]:
         """Velocity ahead, to the left and yaw rate at every point of the grid, (T, 3), for several sets of values."""
         ...
@@ -50,6 +55,7 @@ class KinematicRung:
     about: str
     unknowns: tuple[Unknown, ...]
     model: Callable[[Values], Any]
+    starts: tuple[Values, ...] = ()
 
     def twists(self, rims: Rims, sets: Sequence[Values]) -> list[np.ndarray]:
         return [np.column_stack(body_velocity(self.model(values), rims.left_mps, rims.right_mps)) for values in sets]
@@ -149,6 +155,10 @@ class RegressedRung:
     @property
     def unknowns(self) -> tuple[Unknown, ...]:
         return (*self.base.unknowns, *(_motion(name, 0.0, 0.01, TERM_STD, "regression") for name in TERMS))
+
+    @property
+    def starts(self) -> tuple[Values, ...]:
+        return self.base.starts
 
     def twists(self, rims: Rims, sets: Sequence[Values]) -> list[np.ndarray]:
         # Columns of a Jacobian differ mostly in the terms: a replay is run once for each set that the base sees.

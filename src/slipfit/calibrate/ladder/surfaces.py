@@ -133,8 +133,9 @@ class FloorTest:
             for n in self.numbers
         ]
         for c in self.carried:
-            own, other = (f"{m:.3f} m, {rad:.4f} rad" for m, rad in ((c.own_m, c.own_rad), (c.other_m, c.other_rad)))
-            rows.append(f"  {c.onto}: {own} with its own numbers; {other} with the other's ({100.0 * c.worse:+.0f} %)")
+            own, other = (_errors(m, rad) for m, rad in ((c.own_m, c.own_rad), (c.other_m, c.other_rad)))
+            worse = f" ({100.0 * c.worse:+.0f} %)" if np.isfinite(c.worse) else ""
+            rows.append(f"  {c.onto}: {own} with its own numbers; {other} with the other's{worse}")
         return "\n".join(rows)
 
     def to_document(self) -> dict[str, Any]:
@@ -158,6 +159,12 @@ class FloorTest:
         write_json(Path(path), self.to_document(), force=force)
 
 
+def _errors(place_m: float, heading_rad: float) -> str:
+    """Those that something tells: without poses there is no place."""
+    told = [f"{e:.{digits}f} {unit}" for e, digits, unit in ((place_m, 3, "m"), (heading_rad, 4, "rad")) if np.isfinite(e)]
+    return ", ".join(told) or "-"
+
+
 @dataclass(frozen=True, slots=True)
 class KnownRung:
     """A rung whose numbers are given: only clocks are left to find."""
@@ -175,6 +182,10 @@ class KnownRung:
 
     @property
     def unknowns(self) -> tuple[Unknown, ...]:
+        return ()
+
+    @property
+    def starts(self) -> tuple[Values, ...]:
         return ()
 
     def twists(self, rims: Rims, sets: Sequence[Values]) -> list[np.ndarray]:

@@ -3,10 +3,11 @@
 import numpy as np
 
 from slipfit.calibrate.ladder.comparison import Ladder
-from slipfit.calibrate.ladder.fit import FittedRung
+from slipfit.calibrate.ladder.fit import FittedRung, measured
 from slipfit.calibrate.ladder.odometry_noise import odometry_noise
 from slipfit.contact import LAWS
 from slipfit.errors import ParameterError
+from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.twin import (
     Covariance,
     FittedGround,
@@ -20,8 +21,11 @@ from slipfit.twin import (
 )
 from slipfit.twin.twin import mean_load_n
 
-#: The rung whose constants are a law's, and the one that controllers can be told.
+#: The law whose constants a twin takes, and the rung that controllers can be told.
 LAW, OF_CONTROLLERS = "wheel_slip", "track and gain"
+
+#: Windows of this share of the horizon tell which acceleration the tyres carried, and the quantile of them that counts as proven.
+CARRIED_OVER, PROVEN = 0.5, 0.95
 
 #: Unknowns that are logarithms begin with this.
 LOGARITHM = "log "
@@ -54,9 +58,15 @@ def with_ladder(twin: Twin | None, ladder: Ladder, ground: str) -> Twin:
 
 def to_ground(ladder: Ladder) -> FittedGround:
     """Constants of wheel_slip, and the kinematics."""
-    fit, source = ladder[LAW].fit, source_of(ladder)
+    fit, source = ladder.contact.fit, source_of(ladder)
     names = [p.name for p in LAWS[LAW].parameters if f"{LOGARITHM}{p.name}" in fit.names]
     parameters = {name: _law_constant(fit, name, source) for name in names}
+    if not ladder[OF_CONTROLLERS].fit.tells("effective_track_m"):
+        note = "wheels slide sideways in turns only, and this drive has too few"
+        parameters["c_lat_per_n"] = FittedParameter(status=Status.NOT_EXCITED, source=source, note=note)
+    if "mu" not in names or parameters["mu"].value is None:
+        note = "grip never ran out, as far as this drive tells: the largest acceleration over gravity is a lower bound"
+        parameters["mu"] = FittedParameter(at_least=proven_grip(ladder), status=Status.NOT_EXCITED, source=source, note=note)
     twist = ladder[OF_CONTROLLERS].fit.rung.twists(ladder.drive.rims, [ladder[OF_CONTROLLERS].fit.as_values()])[0]
     ground = FittedGround(
         about=f"from {ladder.drive.name}",
@@ -67,6 +77,20 @@ def to_ground(ladder: Ladder) -> FittedGround:
         kinematics=kinematics(ladder),
     )
     return ground.model_copy(update={"load_n": mean_load_n(ladder.robot, ground)})
+
+
+def proven_grip(ladder: Ladder) -> float | None:
+    """Acceleration towards the centre of curves over gravity that most windows stay below: speed times turning, of the pose and
+    the gyro where they are there, else of the wheels' model. None where the robot does not turn while driving."""
+    windows, fit = ladder.drive.windows, ladder[OF_CONTROLLERS].fit
+    told, model = measured(windows), fit.predict(ladder.drive.rims, windows)
+    moved = np.where(np.isfinite(told), told, model)
+    used = windows.is_trusted & (windows.share == CARRIED_OVER)
+    lasts = (windows.to_s - windows.from_s)[used]
+    towards = np.hypot(*moved[used, :2].T) * np.abs(moved[used, 2]) / (lasts * lasts * STANDARD_GRAVITY.value)
+    towards = towards[np.isfinite(towards)]
+    proven = float(np.quantile(towards, PROVEN)) if len(towards) else 0.0
+    return proven if proven > 0.0 else None
 
 
 def kinematics(ladder: Ladder) -> FittedKinematics:
@@ -91,10 +115,10 @@ def source_of(ladder: Ladder) -> str:
 
 def _beside_the_law(ladder: Ladder) -> str:
     """What else the law's rung found, which a simulation takes from the robot's file."""
-    fit, (x, y, _) = ladder[LAW].fit, ladder.robot.centre_of_mass_m.value
+    fit, (x, y, _) = ladder.contact.fit, ladder.robot.centre_of_mass_m.value
     found_x, found_y = (fit.value(f"centre_of_mass_{axis}_m") for axis in "xy")
     return (
-        f"{LAW} was found with a robot that goes {fit.value('gain'):.3g} times as far as the simulated one, and the centre of "
+        f"{LAW} was found with wheels of {fit.value('gain'):.3g} times the radius of the robot's file, and the centre of "
         f"mass at [{found_x:.3g}, {found_y:.3g}] m instead of [{x:g}, {y:g}] m"
     )
 

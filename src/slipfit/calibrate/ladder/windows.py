@@ -9,9 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from slipfit.calibrate.ladder.rims import Rims
+from slipfit.calibrate.ladder.rims import Rims, silences
+from slipfit.errors import LogError
 from slipfit.logs import DriveLog
-from slipfit.logs.channels import IMU, POSE, SEGMENTS
+from slipfit.logs.channels import ENCODERS, IMU, POSE, POSE_COLUMNS, SEGMENTS
 
 #: Shares of the horizon at which a window's motion is looked at: early parts tell clocks, the whole tells the model.
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -23,6 +24,9 @@ LATEST_S, LATE_STEP_S = 1.2, 0.05
 #: wheels rolled, by a factor and a way.
 TURN_APART_RAD, TURN_APART_SHARE = 0.3, 0.25
 FARTHER, FARTHER_M = 1.2, 0.5
+
+#: A segment is one window where it lasts the horizon within these shares; a longer one is cut, a shorter one is left out.
+SHORTEST, LONGEST = 0.9, 1.1
 
 #: Poses come regularly where 95 % of their intervals are below so many usual ones.
 REGULAR = 1.6
@@ -43,9 +47,18 @@ class Windows:
     is_trusted: np.ndarray  # pose, gyro and wheels do not contradict each other
     pose_late_s: float  # what the pose is late by, by its own turning against the gyro's; zero where nothing tells
     gyro_bias_std_radps: float = 0.001  # how far the gyro's bias may be off: little where the robot stood still
+    meets_silence: np.ndarray | None = None  # a sensor paused meanwhile; such windows are not trusted either
+    silences: tuple[str, ...] = ()  # the pauses that windows meet, longest first, in words
+    short: int = 0  # segments that end before the horizon does
+    is_gyro_given_up: bool = False  # silent for most of the drive, where poses tell turns as well
 
     def __len__(self) -> int:
         return len(self.from_s)
+
+    @property
+    def is_silent(self) -> np.ndarray:
+        """Windows in which a sensor paused."""
+        return np.zeros(len(self), dtype=bool) if self.meets_silence is None else self.meets_silence
 
     @property
     def whole(self) -> np.ndarray:
@@ -69,10 +82,9 @@ class _Poses:
 
 
 def windows_of(log: DriveLog, rims: Rims, *, horizon_s: float = 2.0) -> Windows:
-    """All windows of a log."""
-    gyro = _gyro(log, rims)
-    poses = poses_of(log, rims) if POSE in log else None
-    pieces = _pieces(log, rims, horizon_s)
+    """All windows of a log; without poses where the log has none that are finite."""
+    poses = poses_of(log, rims) if has_pose(log) else None
+    pieces, short = _pieces(log, rims, horizon_s)
     rows = [
         window_row(poses, start, start + share * (end - start), share, piece) for piece, start, end in pieces for share in SHARES
     ]
@@ -80,12 +92,52 @@ def windows_of(log: DriveLog, rims: Rims, *, horizon_s: float = 2.0) -> Windows:
     table = np.array(rows) if rows else np.zeros((0, 9))
     from_s, to_s, pose_from, pose_to, share, piece = table[:, :6].T if len(table) else np.zeros((6, 0))
     moved = table[:, 6:9]
+    gyro = _gyro(log, rims)
+    is_given_up = gyro is not None and poses is not None and _is_mostly_silent(gyro[0], from_s, to_s)
+    gyro = None if is_given_up else gyro
     turned = _turned(gyro, from_s, to_s)
     late = _late(gyro, pose_from, pose_to, moved[:, 2])
+    # Wheels are asked for the time of the poses too.
+    first, last = np.fmin(from_s, pose_from - late), np.fmax(to_s, pose_to - late)
+    pauses = {ENCODERS: rims.silent_s, **({} if gyro is None else {"gyro": silences(gyro[0])})}
+    asked = {ENCODERS: (first, last), "gyro": (from_s, to_s)}
+    met = {name: _touch(*asked[name], spans) for name, spans in pauses.items()}
+    silent = np.any([touched.any(axis=1) for touched in met.values()], axis=0)
     return Windows(
         from_s, to_s, pose_from, pose_to, moved, turned, share, piece.astype(int),
-        _trusted(gyro, rims, pose_from - late, pose_to - late, moved), late,
+        _trusted(gyro, rims, pose_from - late, pose_to - late, moved) & ~silent, late,
+        meets_silence=silent, silences=_in_words(pauses, met), short=short,
+        is_gyro_given_up=is_given_up,
     )  # fmt: skip
+
+
+def _touch(from_s: np.ndarray, to_s: np.ndarray, spans_s: np.ndarray) -> np.ndarray:
+    """Which windows have time in common with which spans, (n, k)."""
+    return np.asarray((from_s[:, None] < spans_s[:, 1]) & (to_s[:, None] > spans_s[:, 0]))
+
+
+def _is_mostly_silent(time_s: np.ndarray, from_s: np.ndarray, to_s: np.ndarray) -> bool:
+    """Whether more than half of the windows meet a pause."""
+    return len(from_s) > 0 and bool(_touch(from_s, to_s, silences(time_s)).any(axis=1).mean() > 0.5)
+
+
+def _in_words(pauses: dict[str, np.ndarray], met: dict[str, np.ndarray]) -> tuple[str, ...]:
+    said = []
+    for name, spans in pauses.items():
+        for begin, end in spans[met[name].any(axis=0)].tolist():
+            if np.isfinite(begin) and np.isfinite(end):
+                said.append((end - begin, f"{name} silent for {end - begin:.1f} s at {begin:.1f} s"))
+            else:
+                said.append((np.inf, f"{name} silent {f'from {begin:.1f} s on' if np.isfinite(begin) else f'until {end:.1f} s'}"))
+    return tuple(dict.fromkeys(words for _, words in sorted(said, reverse=True)))
+
+
+def has_pose(log: DriveLog) -> bool:
+    """Whether two rows and more tell x, y and yaw: a column that never says anything is no pose."""
+    if POSE not in log or not set(POSE_COLUMNS) <= set(log[POSE].columns):
+        return False
+    told = np.column_stack([log[POSE].column(name) for name in POSE_COLUMNS])
+    return bool(np.isfinite(told).all(axis=1).sum() > 1)
 
 
 def _gyro(log: DriveLog, rims: Rims) -> tuple[np.ndarray, np.ndarray] | None:
@@ -95,6 +147,8 @@ def _gyro(log: DriveLog, rims: Rims) -> tuple[np.ndarray, np.ndarray] | None:
     channel = log[IMU]
     rate = channel.column("gyro_z_radps")
     kept = np.isfinite(rate)
+    if kept.sum() < 3:
+        return None
     time_s, rate = rims.seconds(channel.stamps_ns[kept]), rate[kept]
     return time_s, np.concatenate([[0.0], np.cumsum(rate[:-1] * np.diff(time_s))])
 
@@ -125,23 +179,32 @@ def poses_of(log: DriveLog, rims: Rims) -> _Poses:
     return _Poses(time_s, taken, x[kept], y[kept], yaw[kept], segment)
 
 
-def _pieces(log: DriveLog, rims: Rims, horizon_s: float) -> list[tuple[int, float, float]]:
-    """Number, start and end of each stretch that is asked for: the segments, or stretches of the horizon's length."""
+def _pieces(log: DriveLog, rims: Rims, horizon_s: float) -> tuple[list[tuple[int, float, float]], int]:
+    """Number, start and end of each stretch that is asked for: the segments, or stretches of the horizon's length; and how many
+    segments are too short for it."""
     if SEGMENTS in log:
         channel = log[SEGMENTS]
         index, time_s = channel.values[:, 0].astype(int), rims.seconds(channel.stamps_ns)
         edges = np.concatenate([[0], np.flatnonzero(np.diff(index)) + 1, [len(index)]])
         long = [(a, b) for a, b in pairwise(edges.tolist()) if b - a > 2]
         found = [(int(index[a]), float(time_s[a]), float(time_s[b - 1])) for a, b in long]
-        return [stretch for piece in found for stretch in _stretches(*piece, horizon_s)]
+        cut = [_stretches(*piece, horizon_s) for piece in found]
+        if found and not any(cut):
+            usual = float(np.median([end - start for _, start, end in found]))
+            where = f"{log.source}: " if log.source else ""
+            raise LogError(
+                f"{where}{SEGMENTS}: the pose starts anew every {usual:.3g} s, sooner than the horizon of {horizon_s:g} s ends; "
+                f"ask for a horizon of {usual:.2g} s or less"
+            )
+        return [stretch for stretches in cut for stretch in stretches], sum(not stretches for stretches in cut)
     end = float(rims.time_s[-1])
-    return [(k, k * horizon_s, (k + 1) * horizon_s) for k in range(int(end / horizon_s))]
+    return [(k, k * horizon_s, (k + 1) * horizon_s) for k in range(int(end / horizon_s))], 0
 
 
 def _stretches(piece: int, start: float, end: float, horizon_s: float) -> list[tuple[int, float, float]]:
-    """A segment about as long as the horizon is one window; a longer one is cut."""
-    if end - start <= 1.5 * horizon_s:
-        return [(piece, start, end)]
+    """A segment about as long as the horizon is one window; a longer one is cut, of a shorter one nothing is left."""
+    if end - start <= LONGEST * horizon_s:
+        return [(piece, start, end)] if end - start >= SHORTEST * horizon_s else []
     return [(piece, start + k * horizon_s, start + (k + 1) * horizon_s) for k in range(int((end - start) / horizon_s))]
 
 

@@ -11,13 +11,15 @@ from slipfit.logs.inspection.drive import require_motion, require_witnesses
 from slipfit.logs.inspection.lift import find_lift
 from slipfit.logs.inspection.record import Finding, Inspection, Severity, Step, worst_first
 from slipfit.logs.inspection.rest import measure_lever_arm, measure_rest
+from slipfit.logs.inspection.sides import require_both_sides
 from slipfit.logs.inspection.signs import correct_one_side, correct_signs
 from slipfit.logs.inspection.stamps import drop_bad_numbers, look_at_rates, put_in_order
 from slipfit.logs.inspection.swapped import correct_swapped_acceleration, correct_swapped_pose
 from slipfit.logs.inspection.units import correct_units
 from slipfit.logs.inspection.values import correct_axes, drop_repeated, look_for_rails, measure_resolution
 
-#: Stamps before numbers, units before signs (a pose in degrees has no course), signs before clocks, clocks before rest.
+#: Stamps before numbers, units before signs (a pose in degrees has no course), signs before clocks, these before
+#: rest; units before dead sides.
 CHECKS: tuple[Callable[[DriveLog, Robot], Step], ...] = (
     drop_bad_numbers,
     put_in_order,
@@ -32,6 +34,7 @@ CHECKS: tuple[Callable[[DriveLog, Robot], Step], ...] = (
     correct_units,
     correct_swapped_pose,
     correct_signs,
+    require_both_sides,
     require_motion,
     correct_clocks,
     measure_rest,

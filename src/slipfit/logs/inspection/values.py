@@ -17,6 +17,9 @@ HELD_SHARE, FROZEN_S = 0.2, 1.0
 #: A slower source repeats a few rows at a time; wheels at a steady speed repeat many.
 HELD_RUN = 4
 
+#: A run of rows that is so many of its source's intervals long, and so long (s), is a steady value.
+STEADY_INTERVALS, STEADY_S = 4.0, 0.2
+
 #: Numbers whose usual change is at most so many of their smallest are counted in coarse steps: what repeats there is resolution.
 FEW_QUANTA = 1.5
 
@@ -102,10 +105,23 @@ def drop_repeated(log: DriveLog, robot: Robot) -> Step:
                 )
             )
             corrections.append(f"held rows of {name}")
+        if found and found[0] == "speed":
+            held = _without_steady(held, stuck, time_s)
         dropped = stuck | (held if share > HELD_SHARE else np.zeros(len(held), dtype=bool))
         if dropped.any():
             channels.append(rows_of(channel, ~dropped))
     return Step(log.having(*channels), tuple(findings), tuple(corrections))
+
+
+def _without_steady(held: np.ndarray, stuck: np.ndarray, time_s: np.ndarray) -> np.ndarray:
+    """Held rows of speeds but for runs much longer than the source's interval: a steady speed, told again and again."""
+    intervals = np.diff(time_s[~(held | stuck)])
+    long = max(STEADY_INTERVALS * float(np.quantile(intervals, 0.9)), STEADY_S) if len(intervals) else np.inf
+    kept = held.copy()
+    for a, b in spans(held):
+        if time_s[b] - time_s[a - 1] > long:
+            kept[a : b + 1] = False
+    return kept
 
 
 def _is_fine(channel: Channel) -> bool:

@@ -49,17 +49,20 @@ def scored_track_and_gain(drive, robot):
     return Scored(fit, np.zeros(count), np.zeros(count))
 
 
-def law_fit(robot, log_values, log_std=0.1, correlation=0.5):
+def law_fit(robot, log_values, log_std=0.1, correlation=0.5, *, has_limit=True):
     """A fit of wheel_slip's rung that found these logarithms."""
-    rung = ContactRung(robot, "wheel_slip")
+    rung = ContactRung(robot, "wheel_slip", has_limit=has_limit)
     values = np.array([log_values.get(u.name, u.start) for u in rung.unknowns])
     covariance = np.diag(np.full(len(values), log_std**2))
     covariance[0, 1] = covariance[1, 0] = correlation * log_std**2
     return FittedRung(rung, rung.unknowns, values, covariance, np.ones((4, 3)), 20, 100)
 
 
-def known_ladder(drive, robot="husky", log_values=None, **law):
+def known_ladder(drive, robot="husky", log_values=None, *, endless_errs_m=1.0, **law):
+    """A ladder of three rungs; the one without a limit of grip errs by so much, the one with by nothing."""
     robot = find_robot(robot)
     plain = scored_track_and_gain(drive, robot)
     contact = Scored(law_fit(robot, log_values or {}, **law), plain.place_m, plain.heading_rad)
-    return Ladder(robot, drive, HORIZON_S, (plain, contact), contact, plain, np.zeros(len(plain.place_m)))
+    endless = Scored(law_fit(robot, log_values or {}, has_limit=False), plain.place_m + endless_errs_m, plain.heading_rad)
+    block = np.arange(len(plain.place_m)) // 6
+    return Ladder(robot, drive, HORIZON_S, (plain, endless, contact), contact, plain, block)

@@ -113,3 +113,12 @@ def test_without_poses_only_the_heading_is_told():
     assert found.ahead_m2_per_s is None
     assert found.amcl.alpha1.value > 0.0
     assert found.amcl.alpha3.value is None
+
+
+def test_a_robot_that_hardly_turns_tells_nothing_of_turning():
+    """Straight runs with a turn of a hundredth: whatever the heading errs, turning does not explain it."""
+    random = np.random.default_rng(4)
+    paths = [arc(1.0, 0.01 * random.standard_normal()) for _ in range(60)]
+    found = amcl_noise(paths, 0.02 * random.standard_normal((60, 3)), np.arange(60) // 6)
+    assert (found.alpha1.value, found.alpha4.value) == (None, None)
+    assert found.alpha2.value == pytest.approx(0.5 * 0.02**2, rel=0.5)  # Var(heading) = 2 alpha2 d²

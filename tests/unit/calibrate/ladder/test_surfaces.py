@@ -58,3 +58,15 @@ def test_it_prints_and_saves(tmp_path):
     document = json.loads((tmp_path / "floors.json").read_text())
     assert document["is_same"] is False
     assert [n["is_shared"] for n in document["numbers"]] == [False, True]
+
+
+def test_without_poses_the_gyro_tells():
+    """Without places there are headings only, and nothing that is not a number is printed."""
+    first, second = (
+        known_drive(track_m, 1.0, seed=seed, turn_error=0.05, has_pose=False) for seed, track_m in ((1, 0.85), (2, 1.0))
+    )
+    test = same_floor_of_drives(first, second, track_and_gain(HUSKY))
+    assert "nan" not in test.summary()
+    assert " rad with its own numbers" in test.summary()
+    assert test.to_document()["carried"][0]["own_m"] is None
+    assert not test.is_same

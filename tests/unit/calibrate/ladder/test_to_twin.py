@@ -92,3 +92,17 @@ def test_straight_driving_tells_the_gain_and_no_track():
 def test_another_robot_is_refused(twin):
     with pytest.raises(ParameterError, match="the twin is of husky, the drive of jackal"):
         with_ladder(twin, known_ladder(known_drive(0.9, 0.95), robot="jackal"), "sand")
+
+
+def test_grip_that_never_ran_out_is_a_bound():
+    """The rung without a limit does as well: mu has no value, but the tyres carried what curves of up to 1 m/s and .5 rad/s ask
+    for, at most 0.5 m/s² or 0.051 g."""
+    ladder = known_ladder(known_drive(0.9, 0.95), log_values=LOGS, endless_errs_m=0.0)
+    mu = with_ladder(None, ladder, "hall").grounds["hall"].parameter("mu")
+    assert (mu.value, mu.status) == (None, Status.NOT_EXCITED)
+    assert 0.01 < mu.at_least < 0.051
+
+
+def test_straight_driving_tells_no_sideways_slip():
+    ladder = known_ladder(known_drive(0.9, 0.95, turns=False), log_values=LOGS)
+    assert with_ladder(None, ladder, "hall").grounds["hall"].parameter("c_lat").status is Status.NOT_EXCITED
