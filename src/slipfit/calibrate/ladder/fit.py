@@ -15,6 +15,7 @@ from slipfit.library.deviation import robust_std
 
 #: Windows of one block of time count as one voice when spreads are told (s).
 BLOCK_S = 12.0
+SHORTER_BLOCKS_S = (2.0, 4.0)
 
 #: Beyond so many deviations a residual counts less and less.
 ROBUST_FROM = 1.5
@@ -246,7 +247,8 @@ def _solved(problem: _Problem, point: np.ndarray, evaluations: int) -> tuple[np.
 
 
 def _covariance(problem: _Problem, point: np.ndarray) -> tuple[np.ndarray, int]:
-    """Sandwich of the scores of blocks of time: windows overlap, and floors change slowly."""
+    """Sandwich of the scores of blocks of time: windows overlap, and floors change slowly. The widest of short and long blocks:
+    of a short drive long ones are too few, and their scores add up to nothing."""
     count = len(np.unique(blocks_of(problem.windows, BLOCK_S)[problem.used]))
     if not len(point):
         return np.zeros((0, 0)), count
@@ -255,12 +257,16 @@ def _covariance(problem: _Problem, point: np.ndarray) -> tuple[np.ndarray, int]:
     robust = robust_weights(white, ROBUST_FROM)
     # Slope of the score z / sqrt(1 + z^2): with the weight itself, far residuals would count as knowledge.
     information = slopes.T @ (slopes * (robust**3)[:, None]) + np.diag(problem.prior**2)
-    times = np.repeat(problem.windows.from_s[problem.used], 3)
-    scores = block_scores(times, slopes * (robust * white)[:, None], BLOCK_S)
+    times, weighted = np.repeat(problem.windows.from_s[problem.used], 3), slopes * (robust * white)[:, None]
     inverse = inverse_of(information)
-    # Few blocks see too little of what their own fit has taken away, and may agree by chance: never below the noise's own.
-    few = count / max(0.5 * count, count - len(point))
-    meat = scores.T @ scores * few + np.diag(problem.prior**2)
-    covariance = inverse @ meat @ inverse
-    widened = np.sqrt(np.maximum(1.0, np.diag(inverse) / np.maximum(np.diag(covariance), 1e-300)))
+    sandwiches = []
+    for length_s in (BLOCK_S, *SHORTER_BLOCKS_S):
+        scores = block_scores(times, weighted, length_s)
+        # Few blocks see too little of what their own fit has taken away.
+        few = len(scores) / max(0.5 * len(scores), len(scores) - len(point))
+        sandwiches.append(inverse @ (scores.T @ scores * few + np.diag(problem.prior**2)) @ inverse)
+    covariance = sandwiches[0]
+    # They may agree by chance: never below the noise's own, nor below what shorter blocks say.
+    least = np.max([np.diag(inverse), *(np.diag(other) for other in sandwiches[1:])], axis=0)
+    widened = np.sqrt(np.maximum(1.0, least / np.maximum(np.diag(covariance), 1e-300)))
     return covariance * np.outer(widened, widened), count

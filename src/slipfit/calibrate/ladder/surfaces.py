@@ -7,13 +7,16 @@ With theta the numbers of one rung from either drive, and C their covariances ov
 A long drive tells differences that nobody would feel, so that another floor needs both: numbers that differ, and predictions
 that get worse by more than `WORSE`, both ways together. A single number is kept per ground where its own d^2 / var(d) exceeds
 the logarithm of the number of blocks (Schwarz's criterion); numbers of the robot itself (`OF_THE_ROBOT`) are shared by what
-they mean.
+they mean. Both drives then tell the shared numbers together, with phi = (shared, own of the first, own of the second) and A_i
+the choice of drive i's numbers out of phi:
+
+    min over phi of the sum of (theta_i - A_i phi)^T C_i^-1 (theta_i - A_i phi)
 
 Valid for  two drives of one robot; sensors' clocks belong to a drive and are found anew
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +55,8 @@ class Number:
     second: float
     std: float  # of the difference
     is_shared: bool
+    together: float | None = None  # of a shared number: what both drives tell, and its spread
+    together_std: float | None = None
 
     @property
     def apart(self) -> float:
@@ -128,10 +133,7 @@ class FloorTest:
             f"  numbers differ by W = {self.wald:.1f}, probability on one floor {self.probability:.2g}",
             f"  {'number':<22}{'first':>11}{'second':>11}{'apart':>9}",
         ]
-        rows += [
-            f"  {n.name:<22}{n.first:>11.4g}{n.second:>11.4g}{n.apart:>+8.1f}s   {'shared' if n.is_shared else 'per ground'}"
-            for n in self.numbers
-        ]
+        rows += [f"  {n.name:<22}{n.first:>11.4g}{n.second:>11.4g}{n.apart:>+8.1f}s   {_kept(n)}" for n in self.numbers]
         for c in self.carried:
             own, other = (_errors(m, rad) for m, rad in ((c.own_m, c.own_rad), (c.other_m, c.other_rad)))
             worse = f" ({100.0 * c.worse:+.0f} %)" if np.isfinite(c.worse) else ""
@@ -148,7 +150,15 @@ class FloorTest:
             "wald": self.wald,
             "probability": self.probability,
             "numbers": [
-                {"name": n.name, "first": n.first, "second": n.second, "std": n.std, "is_shared": n.is_shared}
+                {
+                    "name": n.name,
+                    "first": n.first,
+                    "second": n.second,
+                    "std": n.std,
+                    "is_shared": n.is_shared,
+                    "together": n.together,
+                    "together_std": n.together_std,
+                }
                 for n in self.numbers
             ],
             "carried": [c.to_document() for c in self.carried],
@@ -235,9 +245,35 @@ def _compared(
         apart2 = (difference[k] / std[k]) ** 2 if std[k] > 0.0 else 0.0
         shared = name in OF_THE_ROBOT or apart2 <= np.log(voices)
         numbers.append(Number(name, float(first[k]), float(second[k]), float(std[k]), bool(shared)))
+    shared_at = [k for k, n in enumerate(numbers) if n.is_shared]
+    for k, (value, spread) in zip(shared_at, _together(values, covariances, shared_at), strict=True):
+        numbers[k] = replace(numbers[k], together=value, together_std=spread)
     wald = float(difference @ inverse_of(together) @ difference) if len(names) else 0.0
     probability = float(fisher.sf(wald / len(names), len(names), freedom)) if len(names) else 1.0
     return tuple(numbers), wald, probability
+
+
+def _together(values: Sequence[np.ndarray], covariances: Sequence[np.ndarray], shared: list[int]) -> list[tuple[float, float]]:
+    """Shared numbers from both drives at once: each one's own numbers follow where they are correlated with the shared ones."""
+    count, own = len(values[0]), [k for k in range(len(values[0])) if k not in shared]
+    size = len(shared) + 2 * len(own)
+    information, right = np.zeros((size, size)), np.zeros(size)
+    for drive, (theta, covariance) in enumerate(zip(values, covariances, strict=True)):
+        choice = np.zeros((count, size))
+        choice[shared, range(len(shared))] = 1.0
+        choice[own, range(len(shared) + drive * len(own), len(shared) + (drive + 1) * len(own))] = 1.0
+        weight = inverse_of(covariance)
+        information += choice.T @ weight @ choice
+        right += choice.T @ weight @ theta
+    spread = inverse_of(information)
+    found = spread @ right
+    return [(float(found[k]), float(np.sqrt(max(spread[k, k], 0.0)))) for k in range(len(shared))]
+
+
+def _kept(number: Number) -> str:
+    if not number.is_shared or number.together is None:
+        return "per ground"
+    return f"shared: {number.together:.4g} ± {number.together_std:.2g}"
 
 
 def _carried(fit: FittedRung, onto: Drive, own: Scored) -> Carried:

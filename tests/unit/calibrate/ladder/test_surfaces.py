@@ -7,7 +7,7 @@ import pytest
 from known_drives import known_drive
 
 from slipfit.calibrate.ladder.rungs import drifting_icr, track_and_gain
-from slipfit.calibrate.ladder.surfaces import SURE, same_floor_of_drives
+from slipfit.calibrate.ladder.surfaces import SURE, _compared, same_floor_of_drives
 from slipfit.library import find_robot
 
 HUSKY = find_robot("husky")
@@ -70,3 +70,14 @@ def test_without_poses_the_gyro_tells():
     assert " rad with its own numbers" in test.summary()
     assert test.to_document()["carried"][0]["own_m"] is None
     assert not test.is_same
+
+
+def test_shared_numbers_are_told_by_both_drives():
+    """Two drives with spreads 1 and 2 of a number that nothing else touches: the mean weighted 4 to 1, spread 2 / sqrt 5. A
+    number of its own that is correlated in one drive leaves it so."""
+    first, second = np.array([10.0, 0.0]), np.array([11.0, 50.0])
+    numbers, *_ = _compared(("gain", "track"), (first, second), (np.diag([1.0, 1.0]), np.diag([4.0, 1.0])), 20.0, 40)
+    assert [n.is_shared for n in numbers] == [True, False]
+    assert numbers[0].together == pytest.approx((4.0 * 10.0 + 11.0) / 5.0)
+    assert numbers[0].together_std == pytest.approx(2.0 / np.sqrt(5.0))
+    assert numbers[1].together is None
