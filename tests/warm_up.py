@@ -4,15 +4,16 @@ import sys
 
 from robots import ground_with
 from slipfit.contact import LAWS
-from slipfit.library import find_robot
+from slipfit.library import find_any_robot
 from slipfit.simulate import Scenario, simulate
 
 NOTHING = Scenario(commands=[{"for_s": 0.001, "v_mps": 0.0}], record_s=0.001)
 
 JOBS = [("p3at", law) for law in LAWS] + [("lynxmotion_4wd3", "magic_formula")]
+JOBS += [("ohio_omni", "arctan"), ("ohio_omni", "arctan_ellipse"), ("robotino", "arctan"), ("optiodom_mecanum", "arctan")]
 
 
 if __name__ == "__main__":
     first, every = map(int, sys.argv[1:])
     for robot, law in JOBS[first::every]:
-        simulate(find_robot(robot), NOTHING, ground=ground_with(law))
+        simulate(find_any_robot(robot), NOTHING, ground=ground_with(law))

@@ -19,8 +19,10 @@ _HOMES = {
     "LAWS": "slipfit.contact",
     "Parameter": "slipfit.library",
     "Robot": "slipfit.library",
+    "OmniRobot": "slipfit.library",
     "Ground": "slipfit.library",
     "find_robot": "slipfit.library",
+    "find_omni_robot": "slipfit.library",
     "find_ground": "slipfit.library",
     "robot_names": "slipfit.library",
     "ground_names": "slipfit.library",
@@ -74,9 +76,11 @@ if TYPE_CHECKING:
     from slipfit.errors import SlipfitError as SlipfitError
     from slipfit.export import export as export
     from slipfit.library import Ground as Ground
+    from slipfit.library import OmniRobot as OmniRobot
     from slipfit.library import Parameter as Parameter
     from slipfit.library import Robot as Robot
     from slipfit.library import find_ground as find_ground
+    from slipfit.library import find_omni_robot as find_omni_robot
     from slipfit.library import find_robot as find_robot
     from slipfit.library import ground_names as ground_names
     from slipfit.library import robot_names as robot_names

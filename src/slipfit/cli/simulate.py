@@ -20,7 +20,7 @@ ENDLESS_MU = 5.0
 
 def simulate(
     robot: Annotated[str, typer.Argument(help="Robot of the library (slipfit robots), a robot file, or a twin.")],
-    scenario: Annotated[Path | None, typer.Option(help="Scenario file; without one: a speed step, a stop and a spin.")] = None,
+    scenario: Annotated[Path | None, typer.Option(help="Scenario file; without one: a drive that suits the robot.")] = None,
     ground: Annotated[str | None, typer.Option(help="Ground of library or twin, or a file; instead of the scenario's.")] = None,
     slope_deg: Annotated[float | None, typer.Option(help="Slope of the plane, degrees; instead of the scenario's.")] = None,
     uphill_deg: Annotated[float | None, typer.Option(help="Direction of steepest ascent from the x axis, degrees.")] = None,
@@ -40,10 +40,10 @@ def simulate(
     from slipfit.simulate import simulate as run
     from slipfit.simulate.run import robot_on_ground
     from slipfit.simulate.scenario import standard_drive
-    from slipfit.twin import Twin, find_robot_or_twin
+    from slipfit.twin import Twin, find_driver
 
-    driver = find_robot_or_twin(robot)
-    drive = Scenario.load(scenario) if scenario else standard_drive()
+    driver = find_driver(robot)
+    drive = Scenario.load(scenario) if scenario else standard_drive(getattr(driver, "drive", "skid_steer"))
     asked_by = Path(robot) if isinstance(driver, Twin) else None if ground else scenario
     with _told_with(asked_by):
         chosen, surface = robot_on_ground(driver, drive, ground)

@@ -37,6 +37,7 @@ class LawInfo:
     build: Callable[[Mapping[str, Any]], Any]  # values by parameter name -> NamedTuple; values may be arrays, one per run
     example: Mapping[str, float]  # a typical set, used by plots and by the battery of tests
     holds_at_rest: bool = True  # False: a load creeps however small it is
+    rigid: Callable[[Mapping[str, Any]], Any] | None = None  # as `build`, for the part of a wheel between two rollers
     problem: Callable[[Mapping[str, Any]], str] = lambda values: ""  # a sentence when constants do not go together
 
     def parameter(self, name: str) -> LawParameter | None:
@@ -45,6 +46,14 @@ class LawInfo:
 
     def model(self, values: Mapping[str, Any]) -> Any:
         """The compiled model's constants, with defaults filled in."""
+        return self.build(self._complete(values))
+
+    def rigid_model(self, values: Mapping[str, Any]) -> Any:
+        """The same for the part of a wheel between two rollers; of laws that have `rigid`."""
+        assert self.rigid is not None, f"{self.name} does not know wheels with rollers"
+        return self.rigid(self._complete(values))
+
+    def _complete(self, values: Mapping[str, Any]) -> dict[str, Any]:
         filled = {p.name: p.default for p in self.parameters if p.default is not None} | dict(values)
         twins = {p.name: filled[p.same_as] for p in self.parameters if p.same_as and p.name not in filled}
-        return self.build(filled | twins)
+        return filled | twins

@@ -1,6 +1,6 @@
 """All laws by name. A new law is one file and one line here: commands, files, schemas and the battery of tests follow."""
 
-from slipfit.contact import coulomb, magic_formula, viscous_slip, wheel_slip
+from slipfit.contact import arctan, coulomb, magic_formula, viscous_slip, wheel_slip
 from slipfit.contact.law import LawInfo
 
 LAWS: dict[str, LawInfo] = {
@@ -12,5 +12,7 @@ LAWS: dict[str, LawInfo] = {
         wheel_slip.INFO,
         wheel_slip.CONE,
         magic_formula.INFO,
+        arctan.INFO,
+        arctan.ELLIPSE,
     )
 }

@@ -57,6 +57,13 @@ def coupled(law):
 
 
 @chosen_by_type
+def blended(law, other, share):
+    """The law of a contact that spends a share of the step under another law of its kind: a wheel that rolls from a roller onto
+    the rigid part beside it."""
+    raise NotImplementedError("a law for wheels with rollers registers how it blends")
+
+
+@chosen_by_type
 def remember(law, touch, memory, contact, dt):
     """Write into memory what the contact went through in the step that has just ended. Most laws have nothing to remember."""
 

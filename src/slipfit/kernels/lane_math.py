@@ -88,12 +88,17 @@ def _tan(x):
 
 
 @njit
-def _arctangent(a):  # of a >= 0: three ranges, one division
+def _atan_range(a):  # of a >= 0: in three ranges atan a = base + atan(top / bottom)
     steep = a > 2.414213562373095
     middle = a > 0.41421356237309503
     top = where(steep, -1.0, where(middle, a - 1.0, a))
     bottom = where(steep, a, where(middle, a + 1.0, 1.0))
-    base = where(steep, 1.5707963267948966, where(middle, 0.7853981633974483, 0.0))
+    return top, bottom, where(steep, 1.5707963267948966, where(middle, 0.7853981633974483, 0.0))
+
+
+@njit
+def _arctangent(a):  # of a >= 0, one division
+    top, bottom, base = _atan_range(a)
     t = top / bottom
     z = t * t
     return base + fma(t * z, _ATAN(z), t)
@@ -234,3 +239,32 @@ def _sin_within_float(x):
 @overload(atan_of_positive)
 def _atan_of_positive_float(x):
     return (lambda x: math.atan(x)) if isinstance(x, types.Float) else None
+
+
+def atan_slopes(x, y):
+    """atan(x) / x and atan(y) / y of x, y > 0: one division for both."""
+    return math.atan(x) / x, math.atan(y) / y
+
+
+@njit
+def _atan_slope(top, bottom, base, x, per):  # per = 1 / (bottom x)
+    t = top * x * per
+    z = t * t
+    return (base + fma(t * z, _ATAN(z), t)) * (bottom * per)
+
+
+@_lanes_only(atan_slopes)
+def _atan_slopes(x, y):
+    top_x, bottom_x, base_x = _atan_range(x)
+    top_y, bottom_y, base_y = _atan_range(y)
+    below_x, below_y = bottom_x * x, bottom_y * y
+    per_both = 1.0 / (below_x * below_y)
+    return (
+        _atan_slope(top_x, bottom_x, base_x, x, below_y * per_both),
+        _atan_slope(top_y, bottom_y, base_y, y, below_x * per_both),
+    )
+
+
+@overload(atan_slopes)
+def _atan_slopes_float(x, y):
+    return (lambda x, y: (math.atan(x) / x, math.atan(y) / y)) if isinstance(x, types.Float) else None

@@ -1,7 +1,8 @@
 """Packs: several wheels of a run, or of eight runs, in one value, so that their long chains of arithmetic run side by side.
 
-One run packs four wheels into one register; eight runs pack a left wheel with its right one. What is summed over wheels is
-summed pack by pack and folded at the end, left against right, so that mirrored robots move mirrored to the last bit.
+One run packs four wheels into one register; eight runs pack a left wheel with its right one, or leave them apart (`abreast`).
+What is summed over wheels is summed pack by pack and folded at the end, left against right, so that mirrored robots move
+mirrored to the last bit.
 Outside compiled code a pack is one wheel.
 """
 
@@ -75,6 +76,21 @@ def _wide_cells(context, cells):
     return kind(cells), build
 
 
+def abreast(tree):
+    """As `wide` for one run; of eight runs each wheel stays by itself. For vehicles whose wheels do not come in pairs, and whose
+    arithmetic fills the registers anyway."""
+    return tree
+
+
+@overload(abreast)
+def _abreast(tree):
+    if isinstance(tree, types.BaseNamedTuple):
+        return rebuilt_by_field(tree, "tree", "abreast(tree{0})", abreast=abreast)
+    if isinstance(tree.dtype if isinstance(tree, Cells) else tree, PerLane):
+        return lambda tree: tree
+    return lambda tree: wide(tree)
+
+
 def folded(packs):
     """The sum over the wheels of a pack; of truth values, whether one holds."""
     return packs
@@ -113,6 +129,18 @@ def padded(count, like):
 def _padded(count, like):
     wheels = _wheels(like)
     return lambda count, like: (count + wheels - 1) // wheels * wheels
+
+
+def filled_up(count, like):
+    """The number of wheels that go `abreast`, filled up to whole packs."""
+    return count
+
+
+@overload(filled_up)
+def _filled_up(count, like):
+    if isinstance(like, PerLane):
+        return lambda count, like: count
+    return lambda count, like: padded(count, like)
 
 
 def cos_and_sin(angle):

@@ -1,24 +1,32 @@
 """Parameters with sources, and the robots and grounds that come with slipfit."""
 
 from slipfit.library.catalogue import (
+    any_robot_from_mapping,
     citation,
+    find_any_robot,
     find_ground,
+    find_omni_robot,
     find_robot,
     ground_names,
     references,
     robot_names,
 )
 from slipfit.library.ground import Ground
+from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.parameter import Parameter, VectorParameter
 from slipfit.library.robot import Robot
 
 __all__ = [
     "Ground",
+    "OmniRobot",
     "Parameter",
     "Robot",
     "VectorParameter",
+    "any_robot_from_mapping",
     "citation",
+    "find_any_robot",
     "find_ground",
+    "find_omni_robot",
     "find_robot",
     "ground_names",
     "references",

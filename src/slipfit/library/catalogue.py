@@ -3,16 +3,15 @@
 import functools
 import re
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from slipfit.errors import ParameterError
-from slipfit.library.files import NamedFile, nearest
+from slipfit.library.files import nearest, read_yaml
 from slipfit.library.ground import Ground
+from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.robot import Robot
 
 _FOLDER = Path(__file__).parent
-
-File = TypeVar("File", bound=NamedFile)
 
 
 def robot_names() -> list[str]:
@@ -24,28 +23,51 @@ def ground_names() -> list[str]:
 
 
 def find_robot(name: str | Path) -> Robot:
-    """A robot of the library by name, or one of the user's by the path of its file."""
-    return _find(Robot, "robots", name)
+    """A skid-steer robot of the library by name, or one of the user's by the path of its file."""
+    return Robot.load(_place("robots", name))
+
+
+def find_omni_robot(name: str | Path) -> OmniRobot:
+    """An omnidirectional robot, likewise."""
+    robot = find_any_robot(name)
+    if not isinstance(robot, OmniRobot):
+        raise ParameterError(
+            f"{name}: drive is {robot.drive}; expected an omnidirectional robot (`slipfit robots` shows them all)"
+        )
+    return robot
+
+
+def find_any_robot(name: str | Path) -> Robot | OmniRobot:
+    """A robot, whatever its drive."""
+    place = _place("robots", name)
+    return any_robot_from_mapping(read_yaml(place), where=str(place))
+
+
+def any_robot_from_mapping(data: Any, *, where: str) -> Robot | OmniRobot:
+    """A robot from what its file holds, as its `drive` says."""
+    model = OmniRobot if isinstance(data, dict) and data.get("drive") == "omni" else Robot
+    return model.from_mapping(data, where=where)
 
 
 def find_ground(name: str | Path) -> Ground:
     """A ground of the library by name, or one of the user's by the path of its file."""
-    return _find(Ground, "grounds", name)
+    return Ground.load(_place("grounds", name))
 
 
 def _names(kind: str) -> list[str]:
     return sorted(path.stem for path in (_FOLDER / kind).glob("*.yaml"))
 
 
-def _find(model: type[File], kind: str, name: str | Path) -> File:
+def _place(kind: str, name: str | Path) -> Path:
+    """The file of a name of the library; a path stays what it is."""
     if isinstance(name, Path) or name.endswith((".yaml", ".yml")) or "/" in name:
-        return model.load(name)
+        return Path(name)
     if name not in _names(kind):
         raise ParameterError(
             f"there is no {kind[:-1]} '{name}' in the library; {nearest(name.lower(), _names(kind))} "
             f"(`slipfit {kind}` shows them all; a file of your own ends in .yaml)"
         )
-    return model.load(_FOLDER / kind / f"{name}.yaml")
+    return _FOLDER / kind / f"{name}.yaml"
 
 
 @functools.cache

@@ -172,6 +172,12 @@ def _record_schema(value: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [value, record]}
 
 
+def _number_schema(lower: float, upper: float) -> dict[str, Any]:
+    """JSON schema of a number with finite bounds only where it has some."""
+    bounds = {"minimum": lower, "maximum": upper}
+    return {"type": "number", **{key: bound for key, bound in bounds.items() if math.isfinite(bound)}}
+
+
 @dataclass(frozen=True)
 class Between:
     """Marks a number in a file: `Annotated[Parameter, Between(0, 1)]`."""
@@ -199,12 +205,7 @@ class Between:
         )
 
     def json_schema(self) -> dict[str, Any]:
-        number: dict[str, Any] = {"type": "number"}
-        if math.isfinite(self.lower):
-            number["minimum"] = self.lower
-        if math.isfinite(self.upper):
-            number["maximum"] = self.upper
-        return _record_schema(number)
+        return _record_schema(_number_schema(self.lower, self.upper))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return self.json_schema()
@@ -253,3 +254,38 @@ class Vectors:
         number = {"type": "number", "minimum": -self.largest, "maximum": self.largest}
         vector: dict[str, Any] = {"type": "array", "items": number, "minItems": self.size, "maxItems": self.size}
         return _record_schema({"type": "array", "items": vector} if self.is_list else vector)
+
+
+@dataclass(frozen=True)
+class PerWheel:
+    """Marks numbers of wheels, one for all or one for each: `Annotated[VectorParameter, PerWheel(0.0, 1.0)]`."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+
+    def parse(self, given: Any, info: ValidationInfo) -> VectorParameter:
+        if isinstance(given, VectorParameter):
+            return given
+        name = info.field_name or "value"
+        value, rest = _split(given, name)
+        entries = value if isinstance(value, list | tuple) else [value]
+        if not entries:
+            raise ValueError(f"{name} is empty; expected one number for all wheels, or one for each")
+        numbers = tuple(as_float(entry, f"{name}[{k}]" if len(entries) > 1 else name) for k, entry in enumerate(entries))
+        for number in numbers:
+            problem = out_of_range(name, number, self.lower, self.upper)
+            if problem:
+                raise ValueError(problem)
+        try:
+            return VectorParameter(name, numbers, **rest)
+        except ParameterError as error:
+            raise ValueError(str(error)) from None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_info_plain_validator_function(
+            self.parse, serialization=core_schema.plain_serializer_function_ser_schema(lambda p: p.to_file())
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        number = _number_schema(self.lower, self.upper)
+        return _record_schema({"anyOf": [number, {"type": "array", "items": number, "minItems": 1}]})

@@ -1,12 +1,14 @@
 """A robot as its file describes it."""
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from slipfit.errors import ParameterError
 from slipfit.library.files import FileModel, NamedFile
 from slipfit.library.parameter import Between, Parameter, VectorParameter, Vectors
 
@@ -82,6 +84,16 @@ class Robot(NamedFile):
     wheels: Wheels
     powertrain: Annotated[SpeedLoop | DcMotor, Field(discriminator="kind")]
     limits: Limits | None = None
+
+    @classmethod
+    def from_mapping(cls, data: Any, *, where: str) -> Self:
+        """From what a YAML file holds; an omnidirectional robot is told where it is at home."""
+        if isinstance(data, Mapping) and data.get("schema") == cls.kind() and data.get("drive") == "omni":
+            raise ParameterError(
+                f"{where}: drive is omni, and this works with skid-steer robots; an omnidirectional robot can be simulated "
+                f"(`slipfit simulate`), and is read by find_omni_robot"
+            )
+        return super().from_mapping(data, where=where)
 
     @model_validator(mode="after")
     def _inertias_of_a_real_body(self) -> "Robot":

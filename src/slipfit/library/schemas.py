@@ -2,19 +2,40 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from slipfit.library.files import NamedFile
+from slipfit.library.omni_robot import OmniRobot
+from slipfit.library.robot import Robot
 
 FOLDER = Path(__file__).parent / "schemas"
 
 
 def schema_text(model: type[NamedFile]) -> str:
-    """The JSON schema of one kind of file."""
-    schema = model.model_json_schema(by_alias=True)
+    """The JSON schema of one kind of file; a robot's is that of its drive."""
+    schema = _robot_schema() if model is Robot else model.model_json_schema(by_alias=True)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = model.kind()
     schema["required"] = ["schema", *(key for key in schema.get("required", []) if key != "schema")]
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"
+
+
+def _robot_schema() -> dict[str, Any]:
+    """All drives in one: what a robot's file may hold follows its `drive`."""
+    skid, omni = (model.model_json_schema(by_alias=True) for model in (Robot, OmniRobot))
+    shared = skid.pop("$defs") | omni.pop("$defs")
+    keys = sorted(set(skid["required"]) & set(omni["required"]))
+    drives = {"skid_steer": skid, "omni": omni}
+    return {
+        "$defs": shared | {f"Robot_{drive}": schema for drive, schema in drives.items()},
+        "type": "object",
+        "properties": {"drive": {"enum": sorted(drives)}},
+        "required": keys,
+        "allOf": [
+            {"if": {"properties": {"drive": {"const": drive}}}, "then": {"$ref": f"#/$defs/Robot_{drive}"}}
+            for drive in sorted(drives)
+        ],
+    }
 
 
 def schema_path(model: type[NamedFile]) -> Path:

@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from slipfit.contact import LAWS, LawInfo, Touch, force, traction
-from slipfit.library import Robot
+from slipfit.library import OmniRobot, Robot
 from slipfit.library.files import write_through
+from slipfit.simulate.omni_slip import roller_slip
 from slipfit.simulate.showcase import Showcase
-from slipfit.simulate.trajectory import Trajectory, wheel_names
+from slipfit.simulate.trajectory import Trajectory
 
 #: Colour-blind safe (Okabe and Ito), one meaning each.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
@@ -31,26 +32,46 @@ def _tidy(axes: Any, x: str, y: str, title: str = "") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_robot(axes: Any, robot: Robot, x: float, y: float, heading: float, colour: str) -> None:
-    """Outline of the wheels' rectangle with the wheels on it, seen from above."""
-    c, s = np.cos(heading), np.sin(heading)
-    turn = np.array([[c, -s], [s, c]])
-    radius, half = robot.wheels.radius_m.value, 0.5 * robot.wheels.width_m.value
-    outline = [(radius, half), (radius, -half), (-radius, -half), (-radius, half)]
-    for at in robot.wheels.at_m.value:
-        corners = (np.array(outline) + at) @ turn.T + (x, y)
-        axes.fill(*corners.T, color=colour, linewidth=0)
+#: Width of a wheel with rollers against its radius, as drawn: files do not tell it.
+_OMNI_WIDTH = 0.8
+
+
+def _wheel_width_m(robot: Robot | OmniRobot) -> float:
+    return _OMNI_WIDTH * robot.wheels.radius_m.value if isinstance(robot, OmniRobot) else robot.wheels.width_m.value
+
+
+def _outline(robot: Robot | OmniRobot) -> np.ndarray:
+    """Corners of the body, (n, 2): between the wheels."""
     at = np.array(robot.wheels.at_m.value)
+    if isinstance(robot, OmniRobot):
+        centred = at - at.mean(axis=0)
+        return np.asarray(at[np.argsort(np.arctan2(centred[:, 1], centred[:, 0]))])
     front, rear = at[:, 0].max(), at[:, 0].min()
     left, right = 0.75 * at[:, 1].max(), 0.75 * at[:, 1].min()
-    body = np.array([(front, left), (front, right), (rear, right), (rear, left)]) @ turn.T + (x, y)
+    return np.array([(front, left), (front, right), (rear, right), (rear, left)])
+
+
+def _turned(points: np.ndarray, angle: float) -> np.ndarray:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.asarray(points @ np.array([[c, s], [-s, c]]))
+
+
+def _draw_robot(axes: Any, robot: Robot | OmniRobot, x: float, y: float, heading: float, colour: str) -> None:
+    """Outline of the body with the wheels on it, seen from above."""
+    here, radius, half = np.array([x, y]), robot.wheels.radius_m.value, 0.5 * _wheel_width_m(robot)
+    wheel = np.array([(radius, half), (radius, -half), (-radius, -half), (-radius, half)])
+    rolling = robot.rolling_rad if isinstance(robot, OmniRobot) else np.zeros(len(robot.wheels.at_m.value))
+    for at, angle in zip(robot.wheels.at_m.value, rolling, strict=True):
+        corners = _turned(_turned(wheel, angle) + np.array(at), heading) + here
+        axes.fill(*corners.T, color=colour, linewidth=0)
+    body = _turned(_outline(robot), heading) + here
     axes.fill(*body.T, color=colour, alpha=0.35, linewidth=0)
 
 
-def _apart(drives: Sequence[Trajectory], robot: Robot, most: int) -> list[tuple[int, int]]:
+def _apart(drives: Sequence[Trajectory], robot: Robot | OmniRobot, most: int) -> list[tuple[int, int]]:
     """Drive and place of the robots to draw: the ends, then along the way, none over another."""
     at = np.abs(robot.wheels.at_m.value).max(axis=0)
-    least = 2.0 * float(np.hypot(at[0] + robot.wheels.radius_m.value, at[1] + 0.5 * robot.wheels.width_m.value))
+    least = 2.0 * float(np.hypot(at[0] + robot.wheels.radius_m.value, at[1] + 0.5 * _wheel_width_m(robot)))
     candidates = [(d, len(t.x_m) - 1) for d, t in enumerate(drives)]
     for d, t in enumerate(drives):
         way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(t.x_m), np.diff(t.y_m)))])
@@ -66,7 +87,17 @@ def _apart(drives: Sequence[Trajectory], robot: Robot, most: int) -> list[tuple[
     return chosen
 
 
-def draw_drive(trajectory: Trajectory, robot: Robot) -> Figure:
+def _slip_shown(trajectory: Trajectory, robot: Robot | OmniRobot) -> np.ndarray:
+    """Slip velocity of each wheel where it grips, (T, n): along the wheel, or along the roller's axis."""
+    t = trajectory
+    if isinstance(robot, OmniRobot):
+        return roller_slip(t, robot)[:, :, 0]
+    rim = t.wheel_speed_radps * robot.wheels.radius_m.value
+    side = np.array([at[1] for at in robot.wheels.at_m.value])
+    return np.asarray(rim - (t.vx_mps[:, None] - t.yaw_rate_radps[:, None] * side))
+
+
+def draw_drive(trajectory: Trajectory, robot: Robot | OmniRobot) -> Figure:
     """One drive: the path from above, velocities, wheel speeds against the ground, loads."""
     t = trajectory
     figure = Figure(figsize=(11, 7.5), layout="constrained")
@@ -81,14 +112,13 @@ def draw_drive(trajectory: Trajectory, robot: Robot) -> Figure:
     speed.plot(t.time_s, t.yaw_rate_radps, color=ORANGE, label="yaw rate [rad/s]")
     speed.legend(frameon=False, fontsize=8)
     _tidy(speed, "time [s]", "m/s, rad/s", "velocity of the wheels' centre")
-    rim = t.wheel_speed_radps * robot.wheels.radius_m.value
-    side = np.array([at[1] for at in robot.wheels.at_m.value])
-    slipping = rim - (t.vx_mps[:, None] - t.yaw_rate_radps[:, None] * side)
-    for w, name in enumerate(wheel_names(rim.shape[1])):
+    slipping = _slip_shown(t, robot)
+    for w, name in enumerate(t.wheel_names):
         slip.plot(t.time_s, slipping[:, w], label=name, linewidth=1.0)
         load.plot(t.time_s, t.load_n[:, w], label=name, linewidth=1.0)
     slip.legend(frameon=False, fontsize=8, ncols=2)
-    _tidy(slip, "time [s]", "rim - ground speed [m/s]", "longitudinal slip velocity")
+    title = "slip velocity along the rollers' axes" if isinstance(robot, OmniRobot) else "longitudinal slip velocity"
+    _tidy(slip, "time [s]", "rim - ground speed [m/s]", title)
     _tidy(load, "time [s]", "load [N]", "wheel loads")
     return figure
 

@@ -10,20 +10,31 @@ from slipfit.contact import LAWS
 from slipfit.errors import SimulationError
 from slipfit.ground import plane
 from slipfit.kernels import Shared, as_batch
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, OmniRobot, Robot, find_ground, ground_names
 from slipfit.library.files import nearest
+from slipfit.library.omni_robot import Prescribed
 from slipfit.library.parameter import out_of_range
 from slipfit.library.robot import DcMotor
 from slipfit.simulate.scenario import STEEPEST_RAD, Scenario
-from slipfit.vehicles import loads, powertrain, skid_steer
+from slipfit.vehicles import loads, omni, planar_body, powertrain, skid_steer
 
 #: Numbers of a robot's file that do not act on planar motion; to vary them would promise an effect that is not there.
-WITHOUT_EFFECT = ("width_m", "roll_inertia_kgm2", "pitch_inertia_kgm2", "speed_mps", "yaw_rate_radps")
+WITHOUT_EFFECT = ("width_m", "roll_inertia_kgm2", "pitch_inertia_kgm2", "speed_mps", "yaw_rate_radps", "roller_arc_rad")
 
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
 
 
-def named_values(robot: Robot, ground: Ground, scenario: Scenario) -> Values:
+def check_pair(robot: Robot | OmniRobot, ground: Ground) -> None:
+    """Wheels with rollers need a law that tells rollers from what lies between them."""
+    if isinstance(robot, OmniRobot) and LAWS[ground.law].rigid is None:
+        fitting = ", ".join(name for name in ground_names() if LAWS[find_ground(name).law].rigid is not None)
+        raise SimulationError(
+            f"ground {ground.name} has the law {ground.law}, which has no coefficients for rollers (mu_w, mu_t); "
+            f"{robot.name} needs the law arctan: take {fitting}, or write a ground of your own with it"
+        )
+
+
+def named_values(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> Values:
     """Every number of a run that can be varied, by its name."""
     com_x, com_y, com_height = robot.centre_of_mass_m.value
     start = {"start_" + name: value for name, value in scenario.start.model_dump().items()}
@@ -38,10 +49,16 @@ def named_values(robot: Robot, ground: Ground, scenario: Scenario) -> Values:
         "slope_rad": scenario.ground.slope_rad,
         "uphill_rad": scenario.ground.uphill_rad,
         **start,
+        **(_roller_values(robot) if isinstance(robot, OmniRobot) else {}),
     }
 
 
-def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground) -> tuple[Values, int]:
+def _roller_values(robot: OmniRobot) -> Values:
+    phases = robot.wheels.each(robot.wheels.phase_sectors)
+    return {"rigid_fraction": robot.wheels.rigid_share, **{f"phase_{w}_sectors": phase for w, phase in enumerate(phases)}}
+
+
+def varied(values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, ground: Ground) -> tuple[Values, int]:
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
     xs, ys = zip(*robot.wheels.at_m.value, strict=True)
     bounds = {p.name: (p.lower_bound, p.upper_bound) for p in robot.parameters().values() if p.name not in WITHOUT_EFFECT}
@@ -55,6 +72,8 @@ def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground
         "centre_of_mass_y_m": (min(ys), max(ys)),
         "centre_of_mass_height_m": (1e-6, 20.0),
     }
+    if isinstance(robot, OmniRobot):
+        bounds["rigid_fraction"] = (0.0, 1.0)
     law_names = {p.name for p in LAWS[ground.law].parameters}
     short = {p.alias: p.name for p in LAWS[ground.law].parameters if p.alias}
     arrays: Values = {}
@@ -83,7 +102,7 @@ def varied(values: Values, vary: Mapping[str, Any], robot: Robot, ground: Ground
     return values | arrays, next(iter(lengths.values()), 1)
 
 
-def _powertrain(robot: Robot, v: Values) -> Any:
+def _powertrain(robot: Robot | OmniRobot, v: Values) -> Any:
     if isinstance(robot.powertrain, DcMotor):
         return powertrain.DcMotor(
             np.asarray(v["rotor_inertia_kgm2"]) + v["spin_inertia_kgm2"],
@@ -94,12 +113,42 @@ def _powertrain(robot: Robot, v: Values) -> Any:
             v["viscous_friction_nm_s_per_rad"],
             v["voltage_limit_v"],
         )
+    if isinstance(robot.powertrain, Prescribed):
+        return powertrain.Prescribed(v["spin_inertia_kgm2"])
     return powertrain.SpeedLoop(v["spin_inertia_kgm2"], v["torque_limit_nm"])
 
 
-def assemble(robot: Robot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
+def _body(v: Values) -> planar_body.Body:
+    return planar_body.Body(
+        v["mass_kg"], v["yaw_inertia_kgm2"], v["centre_of_mass_x_m"], v["centre_of_mass_y_m"], v["centre_of_mass_height_m"]
+    )
+
+
+def _start(v: Values) -> planar_body.Start:
+    return planar_body.Start(
+        v["start_x_m"], v["start_y_m"], v["start_heading_rad"], v["start_v_mps"], v["start_vy_mps"], v["start_yaw_rate_radps"]
+    )
+
+
+def assemble(robot: Robot | OmniRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
     """A batch of n runs."""
-    v = values
+    v, law = values, LAWS[ground.law]
+    constants = {p.name: v[p.name] for p in law.parameters if p.name in v}
+    plane_below = plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
+    if isinstance(robot, OmniRobot):
+        return as_batch(
+            omni.OmniRuns(
+                body=_body(v),
+                wheels=_omni_wheels(robot, v, n),
+                powertrain=_powertrain(robot, v),
+                law=law.model(constants),
+                rigid_law=law.rigid_model(constants),
+                ground=plane_below,
+                start=_start(v),
+                commands=Shared(commands.ravel()),
+            ),
+            n,
+        )
     tables = loads.wheels(robot.wheels.at_m.value, 1.0)
     radius = np.asarray(v["radius_m"], dtype=float).reshape(-1, 1)
     wheels = loads.Wheels(*(np.tile(table, (n, 1)) for table in tables))._replace(
@@ -107,21 +156,37 @@ def assemble(robot: Robot, ground: Ground, values: Values, commands: np.ndarray,
     )
     return as_batch(
         skid_steer.SkidSteerRuns(
-            body=skid_steer.Body(
-                v["mass_kg"],
-                v["yaw_inertia_kgm2"],
-                v["centre_of_mass_x_m"],
-                v["centre_of_mass_y_m"],
-                v["centre_of_mass_height_m"],
-            ),
+            body=_body(v),
             wheels=wheels,
             powertrain=_powertrain(robot, v),
-            law=LAWS[ground.law].model({p.name: v[p.name] for p in LAWS[ground.law].parameters if p.name in v}),
-            ground=plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"]),
-            start=skid_steer.Start(
-                v["start_x_m"], v["start_y_m"], v["start_heading_rad"], v["start_v_mps"], 0.0, v["start_yaw_rate_radps"]
-            ),
+            law=law.model(constants),
+            ground=plane_below,
+            start=_start(v),
             commands=Shared(commands.ravel()),
         ),
         n,
     )
+
+
+def _omni_wheels(robot: OmniRobot, v: Values, n: int) -> omni.OmniWheels:
+    """Tables of n runs, of which some numbers may vary."""
+    count = len(robot.at_m)
+    one = omni.wheels(
+        robot.at_m, robot.rolling_rad, robot.roller_rad, 1.0, rollers=1.0, rigid=0.0, phase_sectors=0.0,
+        equal_loads=robot.loads == "equal",
+    )  # fmt: skip
+
+    def column(values: Any) -> np.ndarray:
+        return np.broadcast_to(np.asarray(values, dtype=float).reshape(-1, 1), (n, 1))
+
+    return omni.OmniWheels(*(np.tile(table, (n, 1)) for table in one))._replace(
+        radius=column(v["radius_m"]) * robot.wheels.each(robot.wheels.radius_ratio),
+        per_rad=np.tile(column(v["rollers"]) / (2.0 * np.pi), (1, count)),
+        phase=np.hstack([column(v[f"phase_{w}_sectors"]) for w in range(count)]),
+        rigid=np.tile(column(v["rigid_fraction"]), (1, count)),
+    )
+
+
+def kernel(robot: Robot | OmniRobot) -> Any:
+    """The compiled loop that drives such a robot, eight runs at a time."""
+    return omni.in_lanes if isinstance(robot, OmniRobot) else skid_steer.in_lanes

@@ -9,18 +9,18 @@ import numpy as np
 
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.kernels import run_chunks
-from slipfit.library import Ground, Robot, find_ground
-from slipfit.simulate.assemble import assemble, named_values, varied
+from slipfit.library import Ground, OmniRobot, Robot, find_ground
+from slipfit.simulate.assemble import assemble, check_pair, kernel, named_values, varied
 from slipfit.simulate.commands import command_table, commanded_turn
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.sensors import read_sensors
 from slipfit.simulate.speed_loop import through_loops
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
-from slipfit.twin import FittedPowertrain, Twin, find_robot_or_twin
-from slipfit.vehicles import skid_steer
+from slipfit.twin import FittedPowertrain, Twin, find_driver
+from slipfit.vehicles import planar_body
 
-_STATUS = {skid_steer.OK: RunStatus.FINISHED, skid_steer.NOT_FINITE: RunStatus.DIVERGED}
-_BODY = len(skid_steer.BODY_COLUMNS)
+_STATUS = {planar_body.OK: RunStatus.FINISHED, planar_body.NOT_FINITE: RunStatus.DIVERGED}
+_BODY = len(planar_body.BODY_COLUMNS)
 
 #: Largest result that one call may hold (bytes): what a small machine has to spare.
 MOST_BYTES = 8_000_000_000
@@ -39,6 +39,7 @@ class Batch:
     effort_limit: np.ndarray  # (runs,)
     slope_rad: np.ndarray  # (runs,)
     commanded_turn_rad: float
+    drive: str = "skid_steer"
 
     def __len__(self) -> int:
         return len(self.status)
@@ -56,7 +57,7 @@ class Batch:
     def run(self, i: int) -> Trajectory:
         """One run as a trajectory."""
         record = self.records[i]
-        wheels = np.split(record[:, _BODY:], len(skid_steer.WHEEL_COLUMNS), axis=1)
+        wheels = np.split(record[:, _BODY:], len(planar_body.WHEEL_COLUMNS), axis=1)
         columns: dict[str, Any] = dict(zip(BODY_FIELDS, (self.time_s, *record[:, :_BODY].T), strict=True))
         columns |= dict(zip(WHEEL_FIELDS, wheels, strict=True))
         return Trajectory(
@@ -67,6 +68,7 @@ class Batch:
             effort_limit=float(self.effort_limit[i]),
             slope_rad=float(self.slope_rad[i]),
             commanded_turn_rad=self.commanded_turn_rad,
+            drive=self.drive,
         )
 
     def __repr__(self) -> str:
@@ -86,7 +88,7 @@ class Batch:
 
 
 def simulate(
-    robot: Robot | Twin | str | Path,
+    robot: Robot | OmniRobot | Twin | str | Path,
     scenario: Scenario | Mapping[str, Any] | str | Path,
     *,
     ground: Ground | str | Path | None = None,
@@ -106,7 +108,7 @@ def simulate(
     """
     scenario = _scenario(scenario)
     if isinstance(robot, str | Path):
-        robot = find_robot_or_twin(robot)
+        robot = find_driver(robot)
     if not scenario.sensors.names:
         return simulate_many(robot, scenario, {}, ground=ground).run(0)
     powertrain = robot.powertrain if isinstance(robot, Twin) else None
@@ -119,7 +121,7 @@ def simulate(
 
 
 def simulate_many(
-    robot: Robot | Twin | str | Path,
+    robot: Robot | OmniRobot | Twin | str | Path,
     scenario: Scenario | Mapping[str, Any] | str | Path,
     vary: Mapping[str, Any],
     *,
@@ -139,7 +141,7 @@ def simulate_many(
     """
     scenario = _scenario(scenario)
     if isinstance(robot, str | Path):
-        robot = find_robot_or_twin(robot)
+        robot = find_driver(robot)
     powertrain = robot.powertrain if isinstance(robot, Twin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
     table, every = _commands(robot, scenario, ends_only=ends_only)
@@ -147,17 +149,19 @@ def simulate_many(
 
 
 def robot_on_ground(
-    robot: Robot | Twin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
-) -> tuple[Robot, Ground]:
+    robot: Robot | OmniRobot | Twin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
+) -> tuple[Robot | OmniRobot, Ground]:
     """Who drives, and on what. A twin's only ground counts whatever the scenario names; of several, `ground` or the scenario's
     surface chooses."""
     if isinstance(robot, str | Path):
-        robot = find_robot_or_twin(robot)
-    if isinstance(robot, Robot):
-        return robot, _ground(ground, scenario)
+        robot = find_driver(robot)
+    if isinstance(robot, Robot | OmniRobot):
+        chosen = _ground(ground, scenario)
+        check_pair(robot, chosen)
+        return robot, chosen
     if not isinstance(robot, Twin):
         raise ParameterError(
-            f"robot is of type {type(robot).__name__}; expected a Robot, a Twin, a name of the library, or a file"
+            f"robot is of type {type(robot).__name__}; expected a Robot, an OmniRobot, a Twin, a name of the library, or a file"
         )
     if ground is None:
         named = scenario.ground.surface
@@ -174,7 +178,7 @@ def _thinned(records: np.ndarray, every: int, wheels: int) -> np.ndarray:
     return thin
 
 
-def _commands(robot: Robot, scenario: Scenario, *, ends_only: bool = False) -> tuple[np.ndarray, int]:
+def _commands(robot: Robot | OmniRobot, scenario: Scenario, *, ends_only: bool = False) -> tuple[np.ndarray, int]:
     """Commands of every step, the last one held until its record is full; and the number of steps per record."""
     table = command_table(robot, scenario)
     every = len(table) if ends_only else max(1, min(len(table), round(scenario.record_s / scenario.step_s)))
@@ -183,7 +187,7 @@ def _commands(robot: Robot, scenario: Scenario, *, ends_only: bool = False) -> t
 
 
 def _run(
-    robot: Robot,
+    robot: Robot | OmniRobot,
     scenario: Scenario,
     ground: Ground,
     vary: Mapping[str, Any],
@@ -196,18 +200,20 @@ def _run(
         raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
     values, n = varied(named_values(robot, ground, scenario), vary, robot, ground)
     records = len(table) // every + 1
-    columns = _BODY + len(skid_steer.WHEEL_COLUMNS) * table.shape[1]
+    columns = _BODY + len(planar_body.WHEEL_COLUMNS) * table.shape[1]
     if 8 * n * records * columns > MOST_BYTES:
         raise SimulationError(
             f"{n} runs with {records} records each need {8e-9 * n * records * columns:.0f} GB; take a larger record_s "
             f"(step_s where there are sensors, which read every step), fewer runs at once, or ends_only=True"
         )
     out, status = np.empty((n, records, columns)), np.empty(n)
-    followed = table if powertrain is None else through_loops(table, robot, powertrain, scenario)
+    followed = table if powertrain is None or isinstance(robot, OmniRobot) else through_loops(table, robot, powertrain, scenario)
     batch = assemble(robot, ground, values, followed, n)
 
+    drive_lanes = kernel(robot)
+
     def chunk(lo: int, hi: int) -> None:
-        skid_steer.in_lanes(batch, lo, hi, 1, every, scenario.step_s, out, status)
+        drive_lanes(batch, lo, hi, 1, every, scenario.step_s, out, status)
 
     run_chunks(chunk, n, workers=workers)
     return Batch(
@@ -220,6 +226,7 @@ def _run(
         effort_limit=np.broadcast_to(np.asarray(values.get("torque_limit_nm", np.inf), dtype=float), n),
         slope_rad=np.broadcast_to(np.asarray(values["slope_rad"], dtype=float), n),
         commanded_turn_rad=commanded_turn(robot, table, scenario.step_s),
+        drive=robot.drive,
     )
 
 

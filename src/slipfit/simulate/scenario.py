@@ -65,6 +65,7 @@ class Start(FileModel):
     y_m: Number = 0.0
     heading_rad: Angle = 0.0
     v_mps: Number = 0.0
+    vy_mps: Number = 0.0
     yaw_rate_radps: Number = 0.0
 
 
@@ -73,8 +74,9 @@ class Command(FileModel):
 
     for_s: Number
     v_mps: Number | None = None
+    vy_mps: Number | None = None  # to the left; omnidirectional robots only
     yaw_rate_radps: Number | None = None
-    wheels_radps: list[Number] | None = None  # one per wheel, or [left, right]
+    wheels_radps: list[Number] | None = None  # one per wheel, or [left, right] of a skid-steer robot
     wheels_v: list[Number] | None = None
     profile: Literal["step", "linear", "quintic"] = "step"
     ramp_s: NonNegative | None = None  # how long linear and quintic take; then the value is held
@@ -83,9 +85,12 @@ class Command(FileModel):
     def _one_way_of_telling(self) -> "Command":
         if self.for_s <= 0.0:
             raise ValueError(f"for_s = {self.for_s:g} s ends before it starts; expected more than 0 s")
-        has_body = self.v_mps is not None or self.yaw_rate_radps is not None
+        has_body = any(rate is not None for rate in (self.v_mps, self.vy_mps, self.yaw_rate_radps))
         if has_body + (self.wheels_radps is not None) + (self.wheels_v is not None) != 1:
-            raise ValueError("a command gives either v_mps and/or yaw_rate_radps, or wheels_radps, or wheels_v")
+            raise ValueError(
+                "a command gives either v_mps and/or yaw_rate_radps (vy_mps too for an omnidirectional robot), or wheels_radps, "
+                "or wheels_v"
+            )
         return self
 
     @property
@@ -185,6 +190,8 @@ class Scenario(NamedFile):
         return sum(command.for_s for command in self.commands)
 
 
-def standard_drive() -> Scenario:
-    """The calibration manoeuvres: a speed step, a stop, and a spin, with sensors that a real robot has."""
-    return Scenario.load(Path(__file__).parent.parent / "library" / "scenarios" / "step_and_spin.yaml")
+def standard_drive(drive: str = "skid_steer") -> Scenario:
+    """The calibration manoeuvres: a speed step, a stop, and a spin, with sensors that a real robot has; a tour in all directions
+    for omnidirectional robots."""
+    name = "omni_tour" if drive == "omni" else "step_and_spin"
+    return Scenario.load(Path(__file__).parent.parent / "library" / "scenarios" / f"{name}.yaml")

@@ -6,7 +6,7 @@ stream and reads every step of the run, so adding one does not change what anoth
 
 import numpy as np
 
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, OmniRobot, Robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.simulate.scenario import Encoders, Imu, PoseSensor, Scenario
@@ -15,7 +15,7 @@ from slipfit.simulate.trajectory import Trajectory
 _STREAMS = ("imu", "encoders", "pose")
 
 
-def read_sensors(trajectory: Trajectory, robot: Robot, ground: Ground, scenario: Scenario) -> DriveLog:
+def read_sensors(trajectory: Trajectory, robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> DriveLog:
     """Readings of every sensor that the scenario names, from a trajectory with every step of the run."""
     sensors = scenario.sensors
     draw = random_streams(scenario.seed)
@@ -68,7 +68,9 @@ def force_at(
     return fx - turn * arm_y - rate**2 * arm_x, fy + turn * arm_x - rate**2 * arm_y
 
 
-def _imu(trajectory: Trajectory, robot: Robot, imu: Imu, gravity_into_mps2: float, draw: np.random.Generator) -> Channel:
+def _imu(
+    trajectory: Trajectory, robot: Robot | OmniRobot, imu: Imu, gravity_into_mps2: float, draw: np.random.Generator
+) -> Channel:
     stamps = stamps_ns_of(trajectory, imu.rate_hz)
     t = trajectory
     (rate,) = sampled(t, stamps, imu.delay_s, t.yaw_rate_radps)

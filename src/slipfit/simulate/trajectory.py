@@ -38,7 +38,7 @@ class Trajectory:
     """Motion of the robot's origin (docs/conventions) in the plane's own frame, and of each wheel. First axis time, second wheel.
 
     vx, vy are along the body's axes; fx, fy are what an accelerometer at the centre of mass feels along them; effort is the
-    wheel's torque (N m) with a speed loop and its current (A) with a motor.
+    wheel's torque (N m) with a speed loop and its current (A) with a motor. Wheel forces are along the body's axes.
     """
 
     time_s: np.ndarray
@@ -64,7 +64,13 @@ class Trajectory:
     effort_limit: float = float("inf")  # N m of a speed loop; motors are limited by their voltage
     slope_rad: float = 0.0
     commanded_turn_rad: float = float("nan")  # what the wheels would have turned the robot by, as commanded and without slip
+    drive: str = "skid_steer"
     readings: DriveLog = field(default_factory=DriveLog)
+
+    @property
+    def wheel_names(self) -> list[str]:
+        """What wheels are called in sentences and figures, in the order of the records."""
+        return wheel_names(self.load_n.shape[1], self.drive)
 
     @property
     def distance_m(self) -> float:
@@ -101,7 +107,7 @@ class Trajectory:
             if np.isfinite(share)
             else "  grip     unknown"
         )
-        names = wheel_names(self.load_n.shape[1])
+        names = self.wheel_names
         lifted = ", ".join(f"{names[w]} at {t:.2f} s" for w, t in self.lifted_wheels.items())
         stayed = "all on the ground throughout" if np.isfinite(self.load_n).all() else "unknown"
         rows.append(f"  wheels   left the ground: {lifted}" if lifted else f"  wheels   {stayed}")
@@ -155,6 +161,7 @@ class Trajectory:
             "effort_limit": repr(self.effort_limit),
             "slope_rad": repr(self.slope_rad),
             "commanded_turn_rad": repr(self.commanded_turn_rad),
+            "drive": self.drive,
         }
         pairs = ", ".join(f"{key}: '{_quoted(value)}'" for key, value in about.items())
         self._copy(path, f"FORMAT parquet, KV_METADATA {{{pairs}}}")
@@ -225,11 +232,14 @@ class Trajectory:
             effort_limit=float(about.get("effort_limit", "inf")),
             slope_rad=float(about.get("slope_rad", "0")),
             commanded_turn_rad=float(about.get("commanded_turn_rad", "nan")),
+            drive=about.get("drive", "skid_steer"),
         )
 
 
-def wheel_names(count: int) -> list[str]:
-    """front left, front right, ..., in the order of records."""
+def wheel_names(count: int, drive: str = "skid_steer") -> list[str]:
+    """front left, front right, ..., in the order of records; numbers from 1 where wheels stand anywhere."""
+    if drive == "omni" or count % 2:
+        return [f"wheel {k + 1}" for k in range(count)]
     rows = (
         ["front", "rear"]
         if count == 4

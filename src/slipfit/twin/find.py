@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from slipfit.library import Robot, find_robot
+from slipfit.library import OmniRobot, Robot, any_robot_from_mapping, find_any_robot, find_robot
 from slipfit.library.files import read_yaml
 from slipfit.twin.twin import Twin
 
@@ -15,3 +15,13 @@ def find_robot_or_twin(name: str | Path) -> Robot | Twin:
     kind = data.get("schema") if isinstance(data, dict) else None
     model = Twin if str(kind).startswith("slipfit/twin/") else Robot
     return model.from_mapping(data, where=str(name))
+
+
+def find_driver(name: str | Path) -> Robot | OmniRobot | Twin:
+    """Whatever can be driven: a robot with any drive, or a twin."""
+    if Path(name).suffix not in (".yaml", ".yml"):
+        return find_any_robot(name)
+    data = read_yaml(Path(name))
+    if isinstance(data, dict) and str(data.get("schema")).startswith("slipfit/twin/"):
+        return Twin.from_mapping(data, where=str(name))
+    return any_robot_from_mapping(data, where=str(name))

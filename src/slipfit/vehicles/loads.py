@@ -52,6 +52,18 @@ def wheels(at_m, radius_m) -> Wheels:
     return Wheels(at_m[:, 0], at_m[:, 1], leverage_x, leverage_y, share_x, share_y, radius.copy())
 
 
+def spring_shares(at_m) -> np.ndarray:
+    """The matrix (n, 3) that gives each wheel's share of the weight of (1, X_p, Y_p), the place of the ground's resultant.
+
+        N / (m g_n) = A^+ (1, X_p, Y_p),    rows of A: 1, X, Y
+
+    Statics for three wheels; for more, what equal springs under a rigid body give (the smallest loads that balance).
+    Reference  derived in docs/theory/omni, eq. (loads)
+    """
+    at = np.asarray(at_m, dtype=float)
+    return np.asarray(np.linalg.pinv(np.vstack([np.ones(len(at)), at.T])))
+
+
 @part
 def wheel_loads(wheels, weight, centre_x, centre_y, loads):
     """Fill `loads` with the normal force of each wheel (N), for the ground's resultant at (centre_x, centre_y)."""

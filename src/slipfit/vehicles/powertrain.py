@@ -1,4 +1,4 @@
-"""What turns a wheel: an ideal speed loop with a torque limit, or a DC motor.
+"""What turns a wheel: an ideal speed loop with or without a torque limit, or a DC motor.
 
 A powertrain answers two questions for one wheel and one step. Before the contact force is known: how fast would the wheel
 turn at the end of the step without any (`free_speed`), and how much does one N·m of contact torque take from that (`mobility`):
@@ -43,12 +43,24 @@ class DcMotor(NamedTuple):
     voltage_limit: float  # V
 
 
+class Prescribed(NamedTuple):
+    """Turns as commanded, whatever torque that takes."""
+
+    inertia: float  # kg m^2, wheel and gear about the axle
+
+
 class HeldWheel(NamedTuple):
     """A speed loop, made ready for one step size."""
 
     per_step: float  # rad/s that one N m adds in a step
     inverse: float  # and back
     torque_limit: float
+
+
+class PrescribedWheel(NamedTuple):
+    """A wheel that turns as commanded, made ready for one step size."""
+
+    inverse: float  # N m for each rad/s in a step
 
 
 class DrivenWheel(NamedTuple):
@@ -85,6 +97,32 @@ def new_effort(wheel, command, speed, speed_after, effort, torque):
 def is_misjudged(wheel, command, speed, torque, mobility):
     """Whether, now that the contact's torque is known, the wheel behaves otherwise than `free_wheel` took it to. Motors never."""
     return mobility != mobility
+
+
+@chosen_by_type
+def gives_way(wheel):
+    """Whether a contact's torque can change the speed. Where none can, the vehicle saves the arithmetic."""
+    return True
+
+
+@prepared.of(Prescribed)
+def _(powertrain, dt):
+    return PrescribedWheel(powertrain.inertia / dt)
+
+
+@gives_way.of(PrescribedWheel)
+def _(wheel):
+    return False
+
+
+@free_wheel.of(PrescribedWheel)
+def _(wheel, command, speed, effort, torque):
+    return command, 0.0 * wheel.inverse
+
+
+@new_effort.of(PrescribedWheel)
+def _(wheel, command, speed, speed_after, effort, torque):
+    return wheel.inverse * (speed_after - speed) + torque
 
 
 @prepared.of(SpeedLoop)

@@ -5,7 +5,7 @@
 
 u, v, r belong to the centre of mass; wheel positions count from there. Each step solves for the velocities at its end, with
 the forces that those velocities themselves bring about: the law's secants are taken at the expected end of the step
-(`_expect`), wheels are eliminated pack by pack (`_gather`), and three equations remain (`_solve`). Stable at any step,
+(`_expect`), wheels are eliminated pack by pack (`_gather`), and three equations remain (`solve`). Stable at any step,
 dissipative, and a wheel that sticks stays where it is; first order in time (docs/theory/stepping).
 
 Symbols    u, v, r velocity ahead, to the left, yaw rate · F forces on the wheels · g gravity in the body's axes · f specific
@@ -37,39 +37,26 @@ from slipfit.kernels import (
     zeros,
 )
 from slipfit.vehicles.loads import wheel_loads
+from slipfit.vehicles.planar_body import (
+    BODY_COLUMNS,
+    MOST_PASSES,
+    NOT_FINITE,
+    OK,
+    TOLERATED_EXCESS,
+    WHEEL_COLUMNS,
+    Body,
+    Start,
+    State,
+    Sums,
+    free_motion,
+    look_again,
+    record,
+    solve,
+    started,
+)
 from slipfit.vehicles.powertrain import free_wheel, is_misjudged, new_effort, prepared
 
-#: What a run records, in this order; the pose is that of the wheels' centre, the specific force that of the centre of mass.
-BODY_COLUMNS = (
-    "x_m", "y_m", "heading_rad", "vx_mps", "vy_mps", "yaw_rate_radps", "fx_mps2", "fy_mps2", "yaw_accel_radps2",
-)  # fmt: skip
-WHEEL_COLUMNS = ("speed_radps", "angle_rad", "load_n", "force_x_n", "force_y_n", "effort", "lowest_load_n")
-
-OK, NOT_FINITE = 0.0, 1.0
-
-#: The equations of a step are solved again while a wheel that was expected to hold its speed lacks the torque (or the other
-#: way round), or a contact carries more than its limit by this share: rare, and done after two or three times.
-MOST_PASSES = 4
-TOLERATED_EXCESS = 0.01
-
-
-class Body(NamedTuple):
-    mass: float  # kg
-    yaw_inertia: float  # kg m^2 about the centre of mass
-    com_x: float  # m from the wheels' centre, ahead
-    com_y: float  # m, to the left
-    com_height: float  # m above the ground
-
-
-class Start(NamedTuple):
-    """Pose and velocity of the wheels' centre at the start; the wheels roll along without slip."""
-
-    x: float
-    y: float
-    heading: float
-    u: float
-    v: float
-    yaw_rate: float
+__all__ = ["BODY_COLUMNS", "NOT_FINITE", "OK", "WHEEL_COLUMNS", "Body", "SkidSteerRuns", "Start", "in_lanes", "one_by_one"]
 
 
 class SkidSteerRuns(NamedTuple):
@@ -82,20 +69,6 @@ class SkidSteerRuns(NamedTuple):
     ground: Any
     start: Start
     commands: Any  # Shared (rows, wheels), or one table per run with rows x wheels entries
-
-
-class State(NamedTuple):
-    """Motion of the centre of mass."""
-
-    x: float
-    y: float
-    heading: float
-    u: float
-    v: float
-    yaw_rate: float
-    fx: float  # specific force of the step before, m/s^2
-    fy: float
-    yaw_accel: float
 
 
 class Work(NamedTuple):
@@ -120,20 +93,6 @@ class Work(NamedTuple):
     yy: Any
     start_x: Any  # force at zero velocity
     start_y: Any
-
-
-class Sums(NamedTuple):
-    """The body's three equations: a symmetric matrix and a right side."""
-
-    uu: float
-    uv: float
-    ur: float
-    vv: float
-    vr: float
-    rr: float
-    u: float
-    v: float
-    r: float
 
 
 class Places(NamedTuple):
@@ -195,27 +154,6 @@ def _gather(powertrain, law, wheels, memory, work, free, u, v, r, dt, zero):
 
 
 @part
-def _solve(a, law):
-    """Velocities from the body's equations: L D L^T of a symmetric positive definite matrix, whose uv is zero for most laws."""
-    if coupled(law):
-        per_uu = 1.0 / a.uu
-        l_vu, l_ru = a.uv * per_uu, a.ur * per_uu
-        per_vv = 1.0 / (a.vv - l_vu * a.uv)
-        rest_vr = a.vr - l_vu * a.ur
-        l_rv = rest_vr * per_vv
-        d_rr = a.rr - l_ru * a.ur - l_rv * rest_vr
-        bv = a.v - l_vu * a.u
-        r = (a.r - l_ru * a.u - l_rv * bv) / d_rr
-        v = bv * per_vv - l_rv * r
-        return a.u * per_uu - l_vu * v - l_ru * r, v, r
-    per_both = 1.0 / (a.uu * a.vv)
-    per_uu, per_vv = a.vv * per_both, a.uu * per_both
-    l_ru, l_rv = a.ur * per_uu, a.vr * per_vv
-    r = (a.r - l_ru * a.u - l_rv * a.v) / (a.rr - l_ru * a.ur - l_rv * a.vr)
-    return a.u * per_uu - l_ru * r, a.v * per_vv - l_rv * r, r
-
-
-@part
 def _share_out(powertrain, law, wheels, work, u, v, r, zero):
     """Forces and wheel speeds that belong to the body's new velocity; their sums, and whether they were not to be expected."""
     u, v, r = wide(u), wide(v), wide(r)
@@ -234,15 +172,6 @@ def _share_out(powertrain, law, wheels, work, u, v, r, zero):
         torque = wheels.radius[n] * force_x
         again = again | excess | is_misjudged(powertrain, work.command[n], work.speed[n], torque, work.mobility[n])
     return folded(sum_x), folded(sum_y), folded(again)
-
-
-@part
-def _look_again(work, active):
-    """The solution becomes what is expected, for runs that go on; the others come to the same solution again."""
-    active = wide(active)
-    for n in range(len(work.speed)):
-        work.expected_x[n] = where(active, work.next_x[n], work.expected_x[n])
-        work.expected_y[n] = where(active, work.next_y[n], work.expected_y[n])
 
 
 @part
@@ -272,31 +201,23 @@ def step(robot, wheels, memory, work, s, dt):
     reach = body.com_height / g_into
     powertrain, law = wide(robot.powertrain), wide(robot.law)
     wheel_loads(wheels, body.mass * g_into, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
-    # The frame turns under the velocity: a rotation by -r dt, exactly orthogonal, so that it adds no energy.
-    half = 0.5 * dt * s.yaw_rate
-    per = 1.0 / (1.0 + half * half)
-    ct, st = (1.0 - half * half) * per, 2.0 * half * per
-    u0, v0 = ct * s.u + st * s.v, ct * s.v - st * s.u
-    inertia, yaw_inertia = body.mass / dt, body.yaw_inertia / dt
     zero = alike(0.0, body.mass)
-    free = Sums(
-        inertia, zero, zero, inertia, zero, yaw_inertia,
-        inertia * u0 + body.mass * gx, inertia * v0 + body.mass * gy, yaw_inertia * s.yaw_rate,
-    )  # fmt: skip
+    free = free_motion(body, s, gx, gy, dt, zero)
     sum_x, sum_y, moment = _expect(wheels, work, zero)
     per_mass, per_yaw_inertia, per_dt = 1.0 / body.mass, 1.0 / body.yaw_inertia, 1.0 / dt  # the same in every step
-    u, v = u0 + dt * (sum_x * per_mass + gx), v0 + dt * (sum_y * per_mass + gy)
+    u, v = free.u + dt * (sum_x * per_mass + gx), free.v + dt * (sum_y * per_mass + gy)
     r = s.yaw_rate + dt * moment * per_yaw_inertia
     active = zero == 0.0
     guess_u, guess_v, guess_r = u, v, r
     for k in range(MOST_PASSES):
-        u, v, r = _solve(_gather(powertrain, law, wheels, memory, work, free, guess_u, guess_v, guess_r, dt, zero), law)
+        sums = _gather(powertrain, law, wheels, memory, work, free.sums, guess_u, guess_v, guess_r, dt, zero)
+        u, v, r = solve(sums, coupled(law))
         sum_x, sum_y, again = _share_out(powertrain, law, wheels, work, u, v, r, zero)
         active = active & again
         if k == MOST_PASSES - 1 or not any_of(active):
             break
         guess_u, guess_v, guess_r = where(active, u, guess_u), where(active, v, guess_v), where(active, r, guess_r)
-        _look_again(work, active)
+        look_again(work, wide(active))
     _commit(powertrain, law, wheels, memory, work, u, v, r, dt)
     x, y = s.x + dt * (c * u - n * v), s.y + dt * (n * u + c * v)
     return State(
@@ -320,36 +241,7 @@ def _begin(robot, wheels, memory, work, packs):
         work.lowest[n] = work.load[n]
         held_x, held_y = -work.load[n] * gx / g_into, -work.load[n] * gy / g_into
         work.expected_x[n], work.expected_y[n] = strongest(robot.law, held_x, held_y, work.load[n])
-    return State(
-        x, y, start.heading + zero, start.u - start.yaw_rate * body.com_y, start.v + start.yaw_rate * body.com_x,
-        start.yaw_rate + zero, -gx, -gy, zero,
-    )  # fmt: skip
-
-
-@part
-def _record(robot, work, s, i, out):
-    """Write a record; only the body's columns where `out` has no room for the wheels'."""
-    body = robot.body
-    c, n = cos_and_sin(s.heading)
-    put(out[:, 0], i, s.x - c * body.com_x + n * body.com_y)
-    put(out[:, 1], i, s.y - n * body.com_x - c * body.com_y)
-    put(out[:, 2], i, s.heading)
-    put(out[:, 3], i, s.u + s.yaw_rate * body.com_y)
-    put(out[:, 4], i, s.v - s.yaw_rate * body.com_x)
-    put(out[:, 5], i, s.yaw_rate)
-    put(out[:, 6], i, s.fx)
-    put(out[:, 7], i, s.fy)
-    put(out[:, 8], i, s.yaw_accel)
-    count = len(robot.wheels.x) if out.shape[1] > 9 else 0
-    for k in range(count):
-        put(out[:, 9 + k], i, work.speed[k])
-        put(out[:, 9 + count + k], i, work.angle[k])
-        put(out[:, 9 + 2 * count + k], i, work.load[k])
-        put(out[:, 9 + 3 * count + k], i, work.force_x[k])
-        put(out[:, 9 + 4 * count + k], i, work.force_y[k])
-        put(out[:, 9 + 5 * count + k], i, work.effort[k])
-        put(out[:, 9 + 6 * count + k], i, work.lowest[k])
-        work.lowest[k] = work.load[k]
+    return started(start, body, gx, gy, x, y, zero)
 
 
 @part
@@ -403,7 +295,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     wheels, packs, memory = wide(tables), wide(work), Memory(wide(memory.contacts), memory.cells)
     commands = robot.commands.array
     s = _begin(robot, wheels, memory, work, packs)
-    _record(robot, work, s, i, out[:, 0])
+    record(robot, work, s, i, out[:, 0])
     code = alike(OK, like)
     for k in range(1, out.shape[1]):
         for j in range((k - 1) * every, k * every):
@@ -411,7 +303,7 @@ def _drive(runs, i, hold, every, dt, out, status):
                 for n in range(count):
                     work.command[n] = alike(commands[j // hold * count + n], like)
             s = step(robot, wheels, memory, packs, s, dt)
-        _record(robot, work, s, i, out[:, k])
+        record(robot, work, s, i, out[:, k])
         code = where(isfinite(s.x + s.y + s.heading), code, NOT_FINITE)
     put(status, i, code)
     keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays))

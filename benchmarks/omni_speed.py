@@ -1,0 +1,78 @@
+"""Omnidirectional robots against plain C++: `python benchmarks/omni_speed.py`. Ends with 1 if the goal is missed.
+
+A thousand runs of 3.5 s at 0.25 ms of the Ohio robot, each with other phases of its wheels, sector switches included. `omni.cpp`
+is the same equations, state, step and integrator; both must end in the same state to 1e-9. Measured in turns on one core, in CPU
+time, the fastest round counts (README).
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from drives import _leaves
+from run import COMPILER, HERE, ROUNDS, SAME, _cpu_s, _fastest, _one_core
+from slipfit.library import find_ground, find_omni_robot
+from slipfit.simulate import Scenario
+from slipfit.simulate.assemble import assemble, named_values
+from slipfit.simulate.commands import command_table
+from slipfit.vehicles import omni, planar_body
+
+RUNS, SECONDS, STEP_S = 1000, 3.5, 2.5e-4
+GOAL = 0.3
+
+
+class OmniBatch:
+    """The runs, with a place for their ends."""
+
+    def __init__(self, n: int) -> None:
+        robot, ground = find_omni_robot("ohio_omni"), find_ground("ohio_paper")
+        scenario = Scenario.model_validate({"commands": [{"for_s": SECONDS, "v_mps": 0.4 / SECONDS}], "step_s": STEP_S})
+        table = command_table(robot, scenario)
+        phases = {f"phase_{w}_sectors": np.linspace(0.0, 1.0, n) ** (w + 1) for w in range(3)}
+        self.runs = assemble(robot, ground, named_values(robot, ground, scenario) | phases, table, n)
+        self.n, self.steps = n, len(table)
+        columns = len(planar_body.BODY_COLUMNS) + len(planar_body.WHEEL_COLUMNS) * table.shape[1]
+        self.out, self.status = np.empty((n, 2, columns)), np.empty(n)
+
+    def in_lanes(self) -> None:
+        omni.in_lanes(self.runs, 0, self.n, 1, self.steps, STEP_S, self.out, self.status)
+
+    def parameters(self) -> np.ndarray:
+        """One row of numbers per run, in the order of the batch's leaves: what omni.cpp reads."""
+        r = self.runs
+        parts = (r.body, r.wheels, r.powertrain, r.law, r.rigid_law, r.ground)
+        return np.concatenate([leaf.reshape(self.n, -1) for part in parts for leaf in _leaves(part)], axis=1)
+
+
+def main() -> int:
+    batch = OmniBatch(RUNS)
+    batch.in_lanes()
+    with tempfile.TemporaryDirectory() as name, _one_core():
+        folder = Path(name)
+        subprocess.run([*COMPILER, str(HERE / "omni.cpp"), "-o", str(folder / "omni")], check=True)
+        batch.parameters().tofile(folder / "parameters")
+        batch.runs.commands.array.tofile(folder / "commands")
+        numbers = [str(value) for value in (batch.steps, 1, STEP_S, 1)]
+        call = [str(folder / "omni"), *(str(folder / file) for file in ("parameters", "commands", "ends")), *numbers]
+
+        def cpp_s() -> float:
+            return float(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+
+        best = _fastest(cpp=cpp_s, lanes=lambda: _cpu_s(batch.in_lanes) / batch.n)
+        wanted = np.fromfile(folder / "ends").reshape(batch.n, -1)
+    difference = np.max(np.abs(batch.out[:, -1, : wanted.shape[1]] - wanted) / np.maximum(1.0, np.abs(wanted)))
+    ratio = best["lanes"] / best["cpp"]
+    is_met = ratio <= GOAL and difference <= SAME
+    print(f"{RUNS} runs of {SECONDS:g} s at {1e3 * STEP_S:g} ms, fastest of {ROUNDS} rounds")
+    print(f"  end states against C++       {difference:.1e}   (<= {SAME:g})")
+    for side, seconds in best.items():
+        print(f"  ns per step, {side:<15} {1e9 * seconds / batch.steps:.0f}")
+    print(f"  time of a run in lanes / C++ {ratio:.3f}   (<= {GOAL:g}: {'met' if is_met else 'MISSED'})")
+    return 0 if is_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
