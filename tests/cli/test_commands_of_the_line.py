@@ -14,10 +14,12 @@ import yaml
 
 from controllers import controlled_twin
 from slipfit.cli import app
-from slipfit.library import Robot, find_robot, ground_names, robot_names
+from slipfit.library import find_any_robot, ground_names, robot_names
 from slipfit.logs import read_log
 from slipfit.simulate import Trajectory, run, simulate
 from slipfit.simulate.scenario import standard_drive
+from unit.calibrate.omni.made_up_motors import motor_log
+from unit.calibrate.omni.made_up_runs import line, log_of
 from unit.twin.twins import example
 
 SHORT = """\
@@ -60,6 +62,11 @@ ARGUMENTS = {
     ("odometry",): ["drive", "--robot", "p3at"],
     ("umbmark",): ["drive", "--any-path", "--robot", "p3at"],
     ("circle",): ["--twin", "p3at.twin.yaml", "--turn-deg", "90", "--yaw-rate-radps", "0.5"],
+    ("omni", "limit"): ["ohio_omni", "--ground", "ohio_paper"],
+    ("omni", "move"): ["ohio_omni", "--ground", "ohio_paper", "--way-m", "0.1", "--speed", "0.2"],
+    ("omni", "calibrate"): [*(f"line_{k}" for k in range(6)), "--robot", "robotino"],
+    ("omni", "tilt"): ["--mu-w-deg", "14.4", "--mu-w-deg", "14.6"],
+    ("omni", "motor"): ["motors", "--supply-v", "24"],
     ("friction", "tilt"): ["--angle-deg", "30", "--angle-deg", "31"],
     ("friction", "pull"): ["--force-n", "95", "--force-n", "92", "--robot", "p3at"],
     ("friction", "stall"): ["--torque-nm", "10", "--torque-nm", "11", "--robot", "p3at"],
@@ -72,13 +79,18 @@ def short_scenario(tmp_path, request):
     (tmp_path / "short.yaml").write_text(SHORT)
     if any(f"[{name}]" in request.node.name for name in ("twin", "validate", "export", "verify", "circle")):
         example().save(tmp_path / "p3at.twin.yaml")
+    if "[omni calibrate]" in request.node.name:
+        for k in range(6):
+            log_of(line(k * np.pi / 3.0, 0.8, 0.01, 0.05)).save_csv(tmp_path / f"line_{k}")
+    if "[omni motor]" in request.node.name:
+        motor_log(dt_s=0.01).save_csv(tmp_path / "motors")
     if "[drive]" in request.node.name:
         controlled_twin().save(tmp_path / "driven.twin.yaml")
     if any(
         f"[{name}]" in request.node.name
         for name in ("inspect", "calibrate", "compare", "attribute", "floors", "validate", "odometry", "umbmark")
     ):
-        simulate(find_robot("p3at"), standard_drive()).readings.save_csv(tmp_path / "drive")
+        simulate(find_any_robot("p3at"), standard_drive()).readings.save_csv(tmp_path / "drive")
 
 
 def is_progress(text):
@@ -166,7 +178,7 @@ def test_a_robot_is_shown_with_its_sources(slipfit):
 @pytest.mark.parametrize("name", robot_names())
 def test_a_robot_shown_as_yaml_is_a_file_to_start_from(slipfit, name):
     Path("mine.yaml").write_text(slipfit("robots", "show", name, "--yaml").out)
-    assert Robot.load("mine.yaml") == find_robot(name)
+    assert find_any_robot("mine.yaml") == find_any_robot(name)
     assert slipfit("robots", "show", "mine.yaml").code == 0
 
 

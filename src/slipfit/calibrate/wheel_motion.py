@@ -7,7 +7,7 @@ import numpy as np
 from scipy.integrate import cumulative_trapezoid
 
 from slipfit.errors import LogError
-from slipfit.library import Robot
+from slipfit.library import OmniRobot, Robot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, side_column, wheel_columns
@@ -75,7 +75,7 @@ class WheelAngles:
         return rounding if _are_counts(self.angle_rad, self.step_rad) else max(rounding, _scatter(self.angle_rad))
 
 
-def wheel_angles(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> WheelAngles:
+def wheel_angles(log: DriveLog, robot: Robot | OmniRobot, *, counts_per_turn: TurnCounts | None = None) -> WheelAngles:
     """Angles of all wheels from whatever the encoders tell; rows with NaN and stamps that do not increase are left out."""
     channel, wheels = log[ENCODERS], len(robot.wheels.at_m.value)
     angles, is_speed = _angles_or_speeds(channel, wheels, counts_per_turn)

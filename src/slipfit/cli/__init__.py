@@ -16,6 +16,8 @@ from slipfit.cli import (
     friction,
     inspect,
     odometry,
+    omni,
+    omni_motion,
     plan,
     schema,
     simulate,
@@ -54,6 +56,9 @@ app.add_typer(catalogue.grounds, name="grounds")
 app.command("laws")(catalogue.laws)
 app.command("twin")(twin.twin)
 app.add_typer(friction.app, name="friction")
+omni.app.command("limit")(omni_motion.limit)
+omni.app.command("move")(omni_motion.move)
+app.add_typer(omni.app, name="omni")
 app.command("schema")(schema.schema)
 
 

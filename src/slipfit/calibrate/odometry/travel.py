@@ -121,19 +121,29 @@ def error_percent(model: OdometryModel, runs: Sequence[Run]) -> np.ndarray:
 
 def run_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> Run:
     """A log's encoders and true poses as a run, at the encoders' stamps while both were recorded."""
-    name = log.source or log.about or "log"
+    motion = wheel_motion(log, robot, counts_per_turn=counts_per_turn)
+    kept, poses = poses_at(log, motion.stamps_ns)
+    at = (motion.stamps_ns[kept] - motion.stamps_ns[kept][0]) / 1e9
+    left, right = motion.left_m[kept], motion.right_m[kept]
+    return Run(name_of(log), at, left - left[0], right - right[0], poses)
+
+
+def name_of(log: DriveLog) -> str:
+    """What to call a log in sentences."""
+    return log.source or log.about or "log"
+
+
+def poses_at(log: DriveLog, stamps_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which stamps lie within the pose's recording, and the true poses there (x, y, heading unwrapped)."""
     if POSE not in log:
-        raise LogError(f"{name}: there is no pose; expected a recording of where the robot was, beside its encoders")
-    motion, pose = wheel_motion(log, robot, counts_per_turn=counts_per_turn), log[POSE]
+        raise LogError(f"{name_of(log)}: there is no pose; expected a recording of where the robot was, beside its encoders")
+    pose = log[POSE]
     seen = np.isfinite(pose.values[:, :3]).all(axis=1)
     order = np.argsort(pose.stamps_ns[seen], kind="stable")
     stamps, values = pose.stamps_ns[seen][order], pose.values[seen][order]
-    kept = (motion.stamps_ns >= stamps[0]) & (motion.stamps_ns <= stamps[-1]) if len(stamps) else np.zeros(1, dtype=bool)
+    kept = (stamps_ns >= stamps[0]) & (stamps_ns <= stamps[-1]) if len(stamps) else np.zeros(len(stamps_ns), dtype=bool)
     if kept.sum() < 2:
-        raise LogError(f"{name}: pose and encoders do not overlap in time; expected both from start to end of the drive")
-    at = (motion.stamps_ns[kept] - stamps[0]) / 1e9
-    when = (stamps - stamps[0]) / 1e9
+        raise LogError(f"{name_of(log)}: pose and encoders do not overlap in time; expected both from start to end of the drive")
+    at, when = (stamps_ns[kept] - stamps[0]) / 1e9, (stamps - stamps[0]) / 1e9
     columns = [values[:, pose.columns.index(c)] for c in ("x_m", "y_m")] + [np.unwrap(values[:, pose.columns.index("yaw_rad")])]
-    poses = np.column_stack([np.interp(at, when, column) for column in columns])
-    left, right = motion.left_m[kept], motion.right_m[kept]
-    return Run(name, at - at[0], left - left[0], right - right[0], poses)
+    return kept, np.column_stack([np.interp(at, when, column) for column in columns])
