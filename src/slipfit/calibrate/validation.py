@@ -186,7 +186,8 @@ class Validation:
         scores = ", ".join(f"{ABOUT[m]} {score:.2f}" for m, score in self.scores.items())
         verdict = "beats" if self.beats_no_slip else "does not beat"
         rows.append(f"  errors over those without slip: {scores}; best is {ABOUT[self.winner]}")
-        return "\n".join([*rows, f"  the twin {verdict} the no-slip model"])
+        behind = f", but {ABOUT['equal_slip']}, which needs no data, predicts better" if self.winner == "equal_slip" else ""
+        return "\n".join([*rows, f"  the twin {verdict} the no-slip model{behind}"])
 
 
 def _horizon_rows(horizons: Sequence[Horizon]) -> Iterator[str]:

@@ -43,25 +43,31 @@ def compare(
 
     Example: slipfit compare drive.csv --columns map.yaml --robot husky --plot ladder.png
 
-    A further ground: slipfit compare gravel.csv --columns map.yaml --robot husky --twin husky.twin.yaml --ground gravel --force
+    A further ground: slipfit compare gravel.csv --columns map.yaml --robot husky --twin husky.twin.yaml --ground gravel
     """
     from slipfit.calibrate.ladder import compare as build
+    from slipfit.calibrate.ladder.to_twin import check_robot
     from slipfit.library.files import check_target
 
     named = named_topics(topic)
     check_one_drive(logs, same_drive=same_drive)
     check_results(out, plot, force=force)
     if twin:
-        check_target(twin, force=force, formats=(".yaml", ".yml"))
+        from slipfit.twin import Twin
+
+        older = Twin.load(twin) if twin.exists() else None
+        # Another ground is an addition; one of that name would be lost.
+        is_added = older is not None and ground not in older.grounds
+        check_target(twin, force=force or is_added, formats=(".yaml", ".yml"))
+        check_robot(older, robot)
     with working(f"comparing models on {', '.join(log.name for log in logs)}") as work:
         (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
         ladder = build(drive, robot=robot, horizon_s=horizon, counts_per_turn=counts_per_turn, progress=work)
     written = []
     if twin:
         from slipfit.calibrate.ladder.to_twin import with_ladder
-        from slipfit.twin import Twin
 
-        with_ladder(Twin.load(twin) if twin.exists() else None, ladder, ground).save(twin, force=force)
+        with_ladder(older, ladder, ground).save(twin, force=force or is_added)
         written.append(twin)
     written += write_results(ladder, lambda: _drawn(ladder), out, plot, force=force)
     lines = [ladder.summary(), *(f"wrote {path}" for path in written)]

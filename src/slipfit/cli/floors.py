@@ -36,5 +36,5 @@ def floors(
         one, other = (drive_of(log, chosen, horizon_s=horizon, counts_per_turn=counts_per_turn) for log in logs)
         found = same_floor_of_drives(one, other, drifting_icr(chosen))
     show(found.summary(), found.to_document(), as_json=json)
-    if not found.is_same:
+    if found.is_other:
         raise typer.Exit(1)

@@ -95,7 +95,8 @@ class Attribution:
         ]
         rows += [_line(part, self.place_m(part), self.heading_rad(part)) + f"   {ABOUT[part]}" for part in self.parts]
         total = self.total
-        rows.append(_line("together", np.hypot(*total[:, :2].T), np.abs(total[:, 2])))
+        together = _line("together", np.hypot(*total[:, :2].T), np.abs(total[:, 2]))
+        rows.append(f"{together}   each window's parts add up; their medians do not")
         if self.encoders is not None:
             where = "not in the sum: commands are not read from encoders" if POWERTRAIN in self.parts else "of the sensors' part"
             rows.append(_line("encoders", np.hypot(*self.encoders[:, :2].T), np.abs(self.encoders[:, 2])) + f"   {where}")

@@ -27,8 +27,8 @@ from slipfit.logs.inspection import Inspection, inspect_log
 #: Every so many blocks of time one is left out in turn.
 FOLDS = 4
 
-#: Evaluations of a fit that starts where the fit to all blocks ended.
-REFIT_EVALUATIONS = 4
+#: Evaluations of a fit that starts where the fit to all blocks ended; more where there are few blocks, and one left out matters.
+REFIT_EVALUATIONS, EVALUATIONS_OF_FEW, FEW_BLOCKS = 4, 30, 8
 
 #: Errors below these count as these: nobody asks for more (m, rad).
 SMALLEST_M, SMALLEST_RAD = 0.005, 0.002
@@ -39,14 +39,16 @@ LEAST_BELIEVED = 0.5
 #: How far a gyro's bias may be off where the robot never stands still (rad/s).
 BIAS_STD_WITHOUT_REST_RADPS = 0.02
 
+#: Gains beyond these are no slip.
+LEAST_GAIN, MOST_GAIN = 0.6, 1.05
+
 #: Fewest windows that a ladder is built on.
 FEWEST_WINDOWS = 12
 
 
 def rungs_of(robot: Robot) -> list[Rung]:
     """All rungs without a regression, simplest first."""
-    endless = ContactRung(robot, "wheel_slip", has_limit=False)
-    laws = [endless, ContactRung(robot, "wheel_slip"), ContactRung(robot, "magic_formula")]
+    laws = [ContactRung(robot, "wheel_slip"), ContactRung(robot, "magic_formula")]
     return [ideal(robot), equal_slip(robot), track_and_gain(robot), icr(robot), drifting_icr(robot), *laws]
 
 
@@ -85,11 +87,22 @@ def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_
     if len(windows) and not has_gyro and not has_pose:
         raise LogError(f"{name}: neither gyro nor pose tell how the body turned; expected gyro_z of an IMU, or x, y and yaw")
     heard = windows.whole & ~windows.is_silent
+    stuck = int((heard & windows.is_stuck).sum())
+    if stuck > LEAST_BELIEVED * heard.sum():
+        raise LogError(
+            f"{name}: wheels spin, the robot hardly moves in {stuck} of {int(heard.sum())} windows; expected a robot that drives: free "
+            f"it, or look after the pose"
+        )
     if windows.believed.sum() < LEAST_BELIEVED * heard.sum() and has_gyro and has_pose:
         notes = [*notes, "the pose is not used: most of it contradicts gyro or wheels; the gyro alone tells the track"]
         channels = {channel: c for channel, c in corrected.channels.items() if channel != POSE}
         windows = windows_of(replace(corrected, channels=channels), rims, horizon_s=horizon_s)
     found = int(windows.believed.sum())
+    if found < LEAST_BELIEVED * heard.sum() and not has_gyro:
+        raise LogError(
+            f"{name}: {int(heard.sum()) - found} of {int(heard.sum())} windows contradict the wheels, and no gyro says who is "
+            f"right; expected a pose that follows the robot: {'; '.join(notes)}"
+        )
     if found < FEWEST_WINDOWS:
         said = "".join(f"; {note}" for note in notes)
         raise LogError(
@@ -104,10 +117,13 @@ def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_
 def _disbelieved(windows: Windows) -> list[str]:
     """How many windows are not used, and why."""
     count, silent = int(windows.whole.sum()), int((windows.whole & windows.is_silent).sum())
-    lost, notes = count - silent - int(windows.believed.sum()), []
+    stuck = int((windows.whole & windows.is_stuck).sum())
+    lost, notes = count - silent - stuck - int(windows.believed.sum()), []
     if silent:
         more = f", and {len(windows.silences) - 3} times more" if len(windows.silences) > 3 else ""
         notes.append(f"{silent} of {count} windows are not used: {', '.join(windows.silences[:3])}{more}")
+    if stuck:
+        notes.append(f"{stuck} of {count} windows are not used: wheels spin, the robot hardly moves")
     if lost:
         why = "the pose turns otherwise than the gyro, or goes farther than the wheels rolled"
         notes.append(f"{lost} of {count} windows are not used: {why}")
@@ -161,12 +177,6 @@ class Ladder:
                 return scored
         raise KeyError(name)
 
-    @property
-    def contact(self) -> Scored:
-        """The rung whose constants are wheel_slip's: without a limit of grip, unless the drive asks for one."""
-        endless, limited = self["wheel_slip without limit"], self["wheel_slip"]
-        return endless if is_as_good(endless, limited, self.block) else limited
-
     def summary(self) -> str:
         """A table, simplest first, and the verdict."""
         rows = [
@@ -181,24 +191,41 @@ class Ladder:
             rows.append(f"  {s.name:<28}{len(s.fit.rung.unknowns):>8}{place:>16}{heading:>18}{mark}")
         rows.append(f"  the simplest that is as good as the best is {self.chosen.name}:")
         rows += [f"    {line}" for line in numbers(self.chosen.fit)]
+        if isinstance(self.chosen.fit.rung, RegressedRung) and self.chosen.fit.rung.base.name == "wheel_slip":
+            rows.append("    (the law's constants hold together with the regression only; a twin gets those of wheel_slip alone)")
         rows.append(f"  {self._multiplier()}")
         rows += [f"  corrected: {line}" for line in self.drive.inspection.corrections]
-        rows += [f"  note: {line}" for line in self.drive.notes]
+        rows += [f"  note: {line}" for line in (*self.drive.notes, *self.cautions)]
         return "\n".join(rows)
 
     def _multiplier(self) -> str:
         track, nominal = self["track and gain"].fit, self.robot.track_m
-        if track.tells("effective_track_m"):
-            found, low, high = (m / nominal for m in (track.value("effective_track_m"), *track.interval_90("effective_track_m")))
-            return f"wheel_separation_multiplier {found:.3f} (90 %: {low:.3f} to {high:.3f}), of a track of {nominal:g} m"
         ratio, std = track_per_gain(track)
-        if std < TOLD_SHARE * ratio:
-            low, high = ((ratio + side * quantile(track.blocks) * std) / nominal for side in (-1.0, 1.0))
-            return (
-                f"wheel_separation_multiplier over wheel_radius_multiplier {ratio / nominal:.3f} (90 %: {low:.3f} to "
-                f"{high:.3f}); this drive does not tell them apart: it has turns, but too little way"
-            )
-        return "wheel_separation_multiplier: not told by this drive; it takes turns and straight parts"
+        if not std < TOLD_SHARE * ratio:
+            return "wheel_separation_multiplier: not told by this drive; it takes turns and straight parts"
+        low, high = ((ratio + side * quantile(track.blocks) * std) / nominal for side in (-1.0, 1.0))
+        alone = f"wheel_separation_multiplier {ratio / nominal:.3f} (90 %: {low:.3f} to {high:.3f}) of a track of {nominal:g} m"
+        if not (track.tells("effective_track_m") and track.tells("gain")):
+            return f"{alone}, with wheel radii as they are: this drive does not tell them; it takes a pose, and ways"
+        found, low, high = (m / nominal for m in (track.value("effective_track_m"), *track.interval_90("effective_track_m")))
+        gain, least, most = track.value("gain"), *track.interval_90("gain")
+        return (
+            f"for odometry: wheel_separation_multiplier {found:.3f} (90 %: {low:.3f} to {high:.3f}) together with left and right "
+            f"wheel_radius_multiplier {gain:.3f} ({least:.3f} to {most:.3f});\n  or, wheel radii as they are: {alone}"
+        )
+
+    @property
+    def cautions(self) -> list[str]:
+        """What a gain says that slip cannot explain."""
+        fit = self["track and gain"].fit
+        if not fit.tells("gain"):
+            return []
+        gain, (low, high), name = fit.value("gain"), fit.interval_90("gain"), self.robot.name
+        if low > MOST_GAIN:
+            return [f"a gain of {gain:.3f} is no slip: wheels are larger than those of {name}, or the pose's scale is"]
+        if high < LEAST_GAIN:
+            return [f"a gain of {gain:.3f} is hardly slip: is this a log of {name}, with its wheels and units?"]
+        return []
 
     def to_document(self) -> dict[str, Any]:
         """For programs."""
@@ -211,7 +238,7 @@ class Ladder:
             "best": self.best.name,
             "chosen": self.chosen.name,
             "corrected": list(self.drive.inspection.corrections),
-            "notes": list(self.drive.notes),
+            "notes": [*self.drive.notes, *self.cautions],
             "rungs": [
                 {
                     "name": s.name,
@@ -310,6 +337,7 @@ def scored(rung: Rung, drive: Drive, *, begin: Values | None = None) -> Scored:
     """The fit to all blocks, and errors of fits that left every fourth block out."""
     windows = drive.windows
     whole = fit_rung(rung, drive.rims, windows, begin=begin)
+    evaluations = EVALUATIONS_OF_FEW if whole.blocks < FEW_BLOCKS else REFIT_EVALUATIONS
     fold = blocks_of(windows, BLOCK_S) % FOLDS
     told, asked = measured(windows), windows.believed
     place, heading = np.full(len(windows), np.nan), np.full(len(windows), np.nan)
@@ -317,7 +345,7 @@ def scored(rung: Rung, drive: Drive, *, begin: Values | None = None) -> Scored:
         left_out = asked & (fold == k)
         if not left_out.any():
             continue
-        without = fit_rung(rung, drive.rims, windows, fold != k, start=whole, evaluations=REFIT_EVALUATIONS)
+        without = fit_rung(rung, drive.rims, windows, fold != k, start=whole, evaluations=evaluations)
         apart = without.predict(drive.rims, windows) - told
         place[left_out] = np.hypot(apart[left_out, 0], apart[left_out, 1])
         heading[left_out] = np.abs(apart[left_out, 2])

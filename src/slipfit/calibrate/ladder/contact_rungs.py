@@ -25,9 +25,6 @@ _SOUGHT = {
     "magic_formula": (("mu", 0.7, 0.5), ("stiffness_b", 8.0, 0.7), ("lateral_ratio", 0.9, 0.2)),
 }
 _FIXED = {"wheel_slip": {}, "magic_formula": {"shape_c": 1.4, "critical_slip": 0.2}}
-
-#: Coefficient of a grip that never runs out.
-ENDLESS_MU = 10.0
 #: Friction coefficients, and factors on slip constants, that fits begin with.
 _GRIPS, _SOFTER = (0.1, 0.2, 0.4, 0.7), (0.3, 1.0)
 
@@ -41,20 +38,14 @@ class ContactRung:
     robot: Robot
     law: str
     gravity_mps2: float = STANDARD_GRAVITY.value
-    has_limit: bool = True  # whether grip can run out; of wheel_slip only
 
     @property
     def name(self) -> str:
-        name = self.law.replace("_", " ") if self.law != "wheel_slip" else self.law
-        return name if self.has_limit else f"{name} without limit"
+        return self.law.replace("_", " ") if self.law != "wheel_slip" else self.law
 
     @property
     def about(self) -> str:
-        return f"the simulator with {self.law}, loads shifting" + ("" if self.has_limit else ", grip that never runs out")
-
-    @property
-    def _sought(self) -> tuple[tuple[str, float, float], ...]:
-        return tuple(entry for entry in _SOUGHT[self.law] if self.has_limit or entry[0] != "mu")
+        return f"the simulator with {self.law}, loads shifting"
 
     @property
     def unknowns(self) -> tuple[Unknown, ...]:
@@ -62,7 +53,7 @@ class ContactRung:
         laws = [
             Unknown(f"log {name}", np.log(start * self._per_load(name)), 0.05, spread, f"logarithm of {name}", "motion",
                     float(np.log(start * self._per_load(name))))
-            for name, start, spread in self._sought
+            for name, start, spread in _SOUGHT[self.law]
         ]  # fmt: skip
         return (
             *laws,
@@ -75,13 +66,12 @@ class ContactRung:
     @property
     def starts(self) -> tuple[Values, ...]:
         """Slippery and grippy grounds, soft and stiff ones: from the wrong end a fit gets stuck."""
-        grips = _GRIPS if self.has_limit else (None,)
         found = []
-        for mu, softer in itertools.product(grips, _SOFTER):
+        for mu, softer in itertools.product(_GRIPS, _SOFTER):
             start = {u.name: u.start for u in self.unknowns if u.name.startswith("log ")}
             start |= {name: value + np.log(softer) for name, value in start.items() if name.endswith("_per_n")}
             start |= {name: value - np.log(softer) for name, value in start.items() if name.endswith("stiffness_b")}
-            found.append(start | ({} if mu is None else {"log mu": float(np.log(mu))}))
+            found.append(start | {"log mu": float(np.log(mu))})
         return tuple(found)
 
     def twists(self, rims: Rims, sets: Sequence[Values]) -> list[np.ndarray]:
@@ -92,7 +82,7 @@ class ContactRung:
         left, right = (np.interp(time_s, rims.time_s, side) / radius for side in (rims.left_mps, rims.right_mps))
         wheels = len(self.robot.wheels.at_m.value)
         drive = replay(self.robot, self._ground(), np.tile(np.column_stack([left, right]), (1, wheels // 2)), step_s=STEP_S)
-        vary = {name: np.array([np.exp(values[f"log {name}"]) for values in sets]) for name, *_ in self._sought}
+        vary = {name: np.array([np.exp(values[f"log {name}"]) for values in sets]) for name, *_ in _SOUGHT[self.law]}
         vary["radius_m"] = np.array([radius * values["gain"] for values in sets])
         vary |= {name: np.array([values[name] for values in sets]) for name in ("centre_of_mass_x_m", "centre_of_mass_y_m")}
         bodies = drive.bodies(vary, len(sets))[:, ::per]
@@ -108,8 +98,7 @@ class ContactRung:
         return 1.0 / load if name in _PER_LOAD else 1.0
 
     def _ground(self) -> Ground:
-        parameters = {name: start * self._per_load(name) for name, start, _ in self._sought} | _FIXED[self.law]
-        parameters |= {} if self.has_limit else {"mu": ENDLESS_MU}
+        parameters = {name: start * self._per_load(name) for name, start, _ in _SOUGHT[self.law]} | _FIXED[self.law]
         known = {"schema": Ground.kind(), "name": "sought", "gravity_mps2": self.gravity_mps2}
         mapping = known | {"law": self.law, "parameters": parameters}
         return Ground.from_mapping(mapping, where=f"rung {self.law}")

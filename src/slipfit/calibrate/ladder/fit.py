@@ -64,6 +64,7 @@ class FittedRung:
     noise: np.ndarray  # (shares, 3): what is left over windows of each length: m ahead, m to the left, rad
     blocks: int
     windows: int
+    prior_std: np.ndarray | None = None  # what the fit supposed beforehand; the unknowns' own where nobody says otherwise
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,8 +79,9 @@ class FittedRung:
 
     def tells(self, name: str) -> bool:
         """Whether the drive, and not what was expected before it, told this number."""
-        unknown, std = self.unknowns[self.names.index(name)], self.std(name)
-        if not np.isfinite(std) or (unknown.prior_std is not None and std > TOLD_BELOW * unknown.prior_std):
+        k, std = self.names.index(name), self.std(name)
+        expected = self.unknowns[k].prior_std if self.prior_std is None else float(self.prior_std[k])
+        if not np.isfinite(std) or (expected is not None and std > TOLD_BELOW * expected):
             return False
         return not name.startswith(("effective_track", "y_")) or std < TOLD_SHARE * abs(self.value(name))
 
@@ -230,7 +232,9 @@ def fit_rung(
         if problem.reweigh(point) and has_ended:
             break
     covariance, blocks = _covariance(problem, point)
-    return FittedRung(rung, problem.unknowns, point, covariance, problem.noise, blocks, int(used.sum()))
+    with np.errstate(divide="ignore"):
+        supposed = 1.0 / problem.prior
+    return FittedRung(rung, problem.unknowns, point, covariance, problem.noise, blocks, int(used.sum()), supposed)
 
 
 def _solved(problem: _Problem, point: np.ndarray, evaluations: int) -> tuple[np.ndarray, float, bool]:

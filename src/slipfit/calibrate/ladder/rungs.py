@@ -70,7 +70,9 @@ def ideal(robot: Robot) -> KinematicRung:
 
 
 def equal_slip(robot: Robot) -> KinematicRung:
-    return KinematicRung("equal slip", "all wheels slip alike, T²+B²", (), lambda _: EqualSlip(robot.track_m, robot.wheelbase_m))
+    """Of more than two axles the wheelbase is that of two with the same mean square distance from their middle."""
+    base = 2.0 * float(np.std([x for x, _ in robot.wheels.at_m.value]))
+    return KinematicRung("equal slip", "all wheels slip alike, T²+B²", (), lambda _: EqualSlip(robot.track_m, base))
 
 
 def track_and_gain(robot: Robot) -> KinematicRung:

@@ -2,7 +2,9 @@
 
 With theta the numbers of one rung from either drive, and C their covariances over blocks of time:
 
-    W = d^T (C1 + C2)^-1 d,    d = theta1 - theta2,    W / k ~ F(k, blocks - 1)  if both floors are one
+    W = d^T (C1 + C2)^-1 d,    d = theta1 - theta2,    W (n - k + 1) / (n k) ~ F(k, n - k + 1)  if both floors are one
+
+with k numbers and n = blocks of both drives less 2 (Hotelling's test: spreads come from blocks too).
 
 A long drive tells differences that nobody would feel, so that another floor needs both: numbers that differ, and predictions
 that get worse by more than `WORSE`, both ways together. A single number is kept per ground where its own d^2 / var(d) exceeds
@@ -101,6 +103,11 @@ class FloorTest:
     def is_same(self) -> bool:
         """Numbers do not differ, or nobody would feel it; not where they agree only because they say little."""
         return self._is_unfelt or (self.probability > SURE and not self.worse > FAR_WORSE)
+
+    @property
+    def is_other(self) -> bool:
+        """Numbers differ, and predictions suffer: not merely unknown."""
+        return not self._is_unfelt and self.probability <= SURE
 
     @property
     def worse(self) -> float:
@@ -227,7 +234,7 @@ def _tested(drives: tuple[Drive, Drive], ends: tuple[Scored, Scored]) -> FloorTe
     blocks = [fit.blocks for fit in fits]
     told = _compared(
         tuple(u.name for u in rung.unknowns), tuple(fit.values[:count] for fit in fits),
-        tuple(fit.covariance[:count, :count] for fit in fits), float(max(3, min(blocks) - 1)), sum(blocks),
+        tuple(fit.covariance[:count, :count] for fit in fits), float(max(3, sum(blocks) - 2)), sum(blocks),
     )  # fmt: skip
     carried = (_carried(fits[0], drives[1], ends[1]), _carried(fits[1], drives[0], ends[0]))
     return FloorTest((drives[0].name, drives[1].name), rung.name, *told, carried)
@@ -249,7 +256,8 @@ def _compared(
     for k, (value, spread) in zip(shared_at, _together(values, covariances, shared_at), strict=True):
         numbers[k] = replace(numbers[k], together=value, together_std=spread)
     wald = float(difference @ inverse_of(together) @ difference) if len(names) else 0.0
-    probability = float(fisher.sf(wald / len(names), len(names), freedom)) if len(names) else 1.0
+    rest = max(1.0, freedom - len(names) + 1.0)
+    probability = float(fisher.sf(wald * rest / (freedom * len(names)), len(names), rest)) if len(names) else 1.0
     return tuple(numbers), wald, probability
 
 

@@ -3,10 +3,12 @@
 import numpy as np
 
 from slipfit.calibrate.ladder.comparison import Ladder
-from slipfit.calibrate.ladder.fit import FittedRung, measured
+from slipfit.calibrate.ladder.fit import FittedRung
 from slipfit.calibrate.ladder.odometry_noise import odometry_noise
+from slipfit.calibrate.ladder.rims import GRID_S
 from slipfit.contact import LAWS
 from slipfit.errors import ParameterError
+from slipfit.library import Robot, find_robot
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.twin import (
     Covariance,
@@ -40,10 +42,7 @@ def with_ladder(twin: Twin | None, ladder: Ladder, ground: str) -> Twin:
         provenance = Provenance.now([origin], list(drive.inspection.corrections), [note])
         data = Twin(robot=ladder.robot, grounds=found, provenance=provenance)
         return Twin.from_mapping(data.to_mapping(), where=f"the twin of {ladder.robot.name}")
-    if twin.robot.name != ladder.robot.name:
-        raise ParameterError(
-            f"the twin is of {twin.robot.name}, the drive of {ladder.robot.name}; expected one robot: start another twin"
-        )
+    check_robot(twin, ladder.robot)
     old = twin.provenance
     logs = old.logs if origin in old.logs else [*old.logs, origin]
     corrected = list(drive.inspection.corrections)
@@ -56,15 +55,22 @@ def with_ladder(twin: Twin | None, ladder: Ladder, ground: str) -> Twin:
     return Twin.from_mapping(data.to_mapping(), where=f"the twin of {twin.robot.name}")
 
 
+def check_robot(twin: Twin | None, robot: Robot | str) -> None:
+    """A twin is of one robot."""
+    name = (find_robot(robot) if isinstance(robot, str) else robot).name
+    if twin is not None and twin.robot.name != name:
+        raise ParameterError(f"the twin is of {twin.robot.name}, the drive of {name}; expected one robot: start another twin")
+
+
 def to_ground(ladder: Ladder) -> FittedGround:
     """Constants of wheel_slip, and the kinematics."""
-    fit, source = ladder.contact.fit, source_of(ladder)
+    fit, source = ladder[LAW].fit, source_of(ladder)
     names = [p.name for p in LAWS[LAW].parameters if f"{LOGARITHM}{p.name}" in fit.names]
     parameters = {name: _law_constant(fit, name, source) for name in names}
     if not ladder[OF_CONTROLLERS].fit.tells("effective_track_m"):
         note = "wheels slide sideways in turns only, and this drive has too few"
         parameters["c_lat_per_n"] = FittedParameter(status=Status.NOT_EXCITED, source=source, note=note)
-    if "mu" not in names or parameters["mu"].value is None:
+    if parameters["mu"].value is None:
         note = "grip never ran out, as far as this drive tells: the largest acceleration over gravity is a lower bound"
         parameters["mu"] = FittedParameter(at_least=proven_grip(ladder), status=Status.NOT_EXCITED, source=source, note=note)
     twist = ladder[OF_CONTROLLERS].fit.rung.twists(ladder.drive.rims, [ladder[OF_CONTROLLERS].fit.as_values()])[0]
@@ -80,17 +86,17 @@ def to_ground(ladder: Ladder) -> FittedGround:
 
 
 def proven_grip(ladder: Ladder) -> float | None:
-    """Acceleration towards the centre of curves over gravity that most windows stay below: speed times turning, of the pose and
-    the gyro where they are there, else of the wheels' model. None where the robot does not turn while driving."""
+    """Acceleration towards the centre of curves over gravity, speed times yaw rate by the wheels, that lasted for a while: the
+    mean over windows that nearly all others stay below. None where the robot does not turn while it drives."""
     windows, fit = ladder.drive.windows, ladder[OF_CONTROLLERS].fit
-    told, model = measured(windows), fit.predict(ladder.drive.rims, windows)
-    moved = np.where(np.isfinite(told), told, model)
+    twist = fit.rung.twists(ladder.drive.rims, [fit.as_values()])[0]
+    summed = np.concatenate([[0.0], np.cumsum(np.abs(twist[:, 0] * twist[:, 2]) * GRID_S)])
     used = windows.is_trusted & (windows.share == CARRIED_OVER)
-    lasts = (windows.to_s - windows.from_s)[used]
-    towards = np.hypot(*moved[used, :2].T) * np.abs(moved[used, 2]) / (lasts * lasts * STANDARD_GRAVITY.value)
-    towards = towards[np.isfinite(towards)]
-    proven = float(np.quantile(towards, PROVEN)) if len(towards) else 0.0
-    return proven if proven > 0.0 else None
+    if not used.any():
+        return None
+    first, last = (np.clip(np.round(t[used] / GRID_S).astype(int), 0, len(twist)) for t in (windows.from_s, windows.to_s))
+    proven = float(np.quantile((summed[last] - summed[first]) / np.maximum((last - first) * GRID_S, GRID_S), PROVEN))
+    return proven / STANDARD_GRAVITY.value if proven > 0.0 else None
 
 
 def kinematics(ladder: Ladder) -> FittedKinematics:
@@ -115,7 +121,7 @@ def source_of(ladder: Ladder) -> str:
 
 def _beside_the_law(ladder: Ladder) -> str:
     """What else the law's rung found, which a simulation takes from the robot's file."""
-    fit, (x, y, _) = ladder.contact.fit, ladder.robot.centre_of_mass_m.value
+    fit, (x, y, _) = ladder[LAW].fit, ladder.robot.centre_of_mass_m.value
     found_x, found_y = (fit.value(f"centre_of_mass_{axis}_m") for axis in "xy")
     return (
         f"{LAW} was found with wheels of {fit.value('gain'):.3g} times the radius of the robot's file, and the centre of "

@@ -28,6 +28,9 @@ FARTHER, FARTHER_M = 1.2, 0.5
 #: A segment is one window where it lasts the horizon within these shares; a longer one is cut, a shorter one is left out.
 SHORTEST, LONGEST = 0.9, 1.1
 
+#: A body that moves by less than this share of what its wheels rolled, of so many metres at least, is stuck; turns count at an arm.
+STUCK_SHARE, STUCK_FROM_M, STUCK_ARM_M = 0.1, 0.4, 0.5
+
 #: Poses come regularly where 95 % of their intervals are below so many usual ones.
 REGULAR = 1.6
 
@@ -48,12 +51,18 @@ class Windows:
     pose_late_s: float  # what the pose is late by, by its own turning against the gyro's; zero where nothing tells
     gyro_bias_std_radps: float = 0.001  # how far the gyro's bias may be off: little where the robot stood still
     meets_silence: np.ndarray | None = None  # a sensor paused meanwhile; such windows are not trusted either
+    stuck: np.ndarray | None = None
     silences: tuple[str, ...] = ()  # the pauses that windows meet, longest first, in words
     short: int = 0  # segments that end before the horizon does
     is_gyro_given_up: bool = False  # silent for most of the drive, where poses tell turns as well
 
     def __len__(self) -> int:
         return len(self.from_s)
+
+    @property
+    def is_stuck(self) -> np.ndarray:
+        """Windows in which wheels spin and the body stays."""
+        return np.zeros(len(self), dtype=bool) if self.stuck is None else self.stuck
 
     @property
     def is_silent(self) -> np.ndarray:
@@ -103,12 +112,21 @@ def windows_of(log: DriveLog, rims: Rims, *, horizon_s: float = 2.0) -> Windows:
     asked = {ENCODERS: (first, last), "gyro": (from_s, to_s)}
     met = {name: _touch(*asked[name], spans) for name, spans in pauses.items()}
     silent = np.any([touched.any(axis=1) for touched in met.values()], axis=0)
+    stuck = _stuck(rims, pose_from - late, pose_to - late, moved, turned)
     return Windows(
         from_s, to_s, pose_from, pose_to, moved, turned, share, piece.astype(int),
-        _trusted(gyro, rims, pose_from - late, pose_to - late, moved) & ~silent, late,
-        meets_silence=silent, silences=_in_words(pauses, met), short=short,
+        _trusted(gyro, rims, pose_from - late, pose_to - late, moved) & ~silent & ~stuck, late,
+        meets_silence=silent, stuck=stuck & ~silent, silences=_in_words(pauses, met), short=short,
         is_gyro_given_up=is_given_up,
     )  # fmt: skip
+
+
+def _stuck(rims: Rims, from_s: np.ndarray, to_s: np.ndarray, moved: np.ndarray, turned: np.ndarray) -> np.ndarray:
+    """Whether the body went and turned by a tenth at most of what the faster side rolled."""
+    seen = np.isfinite(moved).all(axis=1)
+    rolled = np.where(seen, rims.rolled_m(np.nan_to_num(from_s), np.nan_to_num(to_s)), 0.0)
+    went = np.hypot(moved[:, 0], moved[:, 1]) + STUCK_ARM_M * np.fmax(np.abs(moved[:, 2]), np.abs(turned))
+    return np.asarray(seen & (rolled > STUCK_FROM_M) & (went < STUCK_SHARE * rolled))
 
 
 def _touch(from_s: np.ndarray, to_s: np.ndarray, spans_s: np.ndarray) -> np.ndarray:
@@ -150,7 +168,7 @@ def _gyro(log: DriveLog, rims: Rims) -> tuple[np.ndarray, np.ndarray] | None:
     if kept.sum() < 3:
         return None
     time_s, rate = rims.seconds(channel.stamps_ns[kept]), rate[kept]
-    return time_s, np.concatenate([[0.0], np.cumsum(rate[:-1] * np.diff(time_s))])
+    return time_s, np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * np.diff(time_s))])
 
 
 def _turned(gyro: tuple[np.ndarray, np.ndarray] | None, from_s: np.ndarray, to_s: np.ndarray) -> np.ndarray:

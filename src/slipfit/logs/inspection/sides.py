@@ -1,4 +1,5 @@
-"""A side whose encoder is disconnected: it stands still while the other one rolls, and the body does not turn about it.
+"""A side whose encoder is disconnected, or frozen at a speed: it says the same while the other one rolls, and the body turns
+otherwise.
 
 A robot that really turns about its standing side turns by about
 
@@ -46,16 +47,14 @@ def require_both_sides(log: DriveLog, robot: Robot) -> Step:
     for k, side in enumerate(names.SIDES):
         other = np.abs(np.diff(wheels.values[:, 1 - k]))
         # A counter at rest toggles nothing; speeds of a dead encoder are exactly zero, or never change.
-        silent = np.abs(np.diff(wheels.values[:, k])) == 0.0
-        if _never_changes(log, k):
-            silent[:] = True
+        silent = (np.abs(np.diff(wheels.values[:, k])) == 0.0) | _stays(log, k)
         dead = [(a, b + 1) for a, b in spans(silent) if _is_dead(wheels, turned, a, b + 1, in_ticks=is_ticks)]
         if not dead:
             continue
         way = sum(float(other[a:b].sum()) for a, b in dead)
         while_other = names.SIDES[1 - k]
         if way > DISCONNECTED * other.sum():
-            found = f"the {side} side stands still while the {while_other} one rolls and the robot does not turn so"
+            found = f"the {side} side stays as it is while the {while_other} one rolls and the robot does not turn so"
             found += ": one side disconnected"
             remedy = f"look after the encoder of the {side} side, and drive again"
             return Step(log, (Finding(Severity.FATAL, names.ENCODERS, "dead side", found, remedy),))
@@ -63,8 +62,8 @@ def require_both_sides(log: DriveLog, robot: Robot) -> Step:
         for first, last in dead:
             left_out[first + 1 : last + 1] = True
         found = (
-            f"the {side} side stands still from {wheels.time_s[a]:.2f} s to {wheels.time_s[b]:.2f} s while the {while_other} one "
-            f"rolls and the robot does not turn so; {len(dead)} place{'s' if len(dead) > 1 else ''}"
+            f"the {side} side stays as it is from {wheels.time_s[a]:.2f} s to {wheels.time_s[b]:.2f} s while the {while_other} "
+            f"one rolls and the robot does not turn so; {len(dead)} place{'s' if len(dead) > 1 else ''}"
         )
         remedy = f"look after the encoder of the {side} side; these rows are left out"
         findings.append(Finding(Severity.ERROR, names.ENCODERS, "dead side", found, remedy, is_corrected=True))
@@ -74,12 +73,14 @@ def require_both_sides(log: DriveLog, robot: Robot) -> Step:
     return Step(log.having(rows_of(log[names.ENCODERS], ~left_out)), tuple(findings), tuple(corrections))
 
 
-def _never_changes(log: DriveLog, side: int) -> bool:
+def _stays(log: DriveLog, side: int) -> np.ndarray:
+    """Between which rows all that a side tells stays the same: an angle at rest, or a speed that was frozen."""
     found = rotation_of(log[names.ENCODERS])
+    values = log[names.ENCODERS].values
     if found is None:
-        return False
+        return np.zeros(max(0, len(values) - 1), dtype=bool)
     _, left, right = found
-    return bool((np.ptp(log[names.ENCODERS].values[:, (left, right)[side]], axis=0) == 0.0).all())
+    return np.asarray((np.diff(values[:, (left, right)[side]], axis=0) == 0.0).all(axis=1))
 
 
 def _turned(log: DriveLog, origin: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -11,6 +11,10 @@ from slipfit.logs.inspection.signals import Inertial, Seen, Sums, Wheels
 #: Spans (s), the fewest of them that say something, and steps of the delays that are tried.
 SPAN_S, FEWEST, DELAY_STEP_S = 0.8, 20, 0.1
 
+#: A unit is wrong alike everywhere: quartiles of ratios that are farther apart tell of jumps, or of the noise of a robot that
+#: stands while its wheels spin (3.6 if it is normal).
+SCATTER = 2.5
+
 #: A way ahead that is more than noise of a pose (m).
 LEAST_WAY_M = 0.1
 
@@ -29,7 +33,10 @@ def way_ratio(wheels: Wheels, seen: Seen) -> float | None:
     both = wheels.is_whole(edges) & seen.is_whole(edges)
     rolled, went = np.abs(wheels_ahead(wheels, edges)), np.abs(np.diff(seen.at(edges, 1)[:, 0]))
     clear = both & (rolled > max(LEAST_WAY_M, 0.5 * float(np.percentile(rolled, 90.0))))
-    return float(np.median(went[clear] / rolled[clear])) if clear.sum() >= FEWEST else None
+    if clear.sum() < FEWEST:
+        return None
+    low, ratio, high = np.quantile(went[clear] / rolled[clear], (0.25, 0.5, 0.75))
+    return float(ratio) if high <= SCATTER * low else None
 
 
 def yaw_sign(reference: Wheels | Inertial, seen: Seen) -> float | None:

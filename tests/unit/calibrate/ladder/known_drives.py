@@ -29,12 +29,14 @@ def known_drive(track_m, gain, *, pieces=150, seed=1, turn_error=0.0, way_error=
     left, right = (u - 0.5 * track_m * r) / gain, (u + 0.5 * track_m * r) / gain
     u = u * (1.0 + np.repeat(way_error * random.standard_normal(pieces), per))
     r = r * (1.0 + np.repeat(turn_error * random.standard_normal(pieces), per))
-    heading = np.concatenate([[0.0], np.cumsum(r * GRID_S)])
-    middle = heading[:-1] + 0.5 * r * GRID_S
-    x, y = (np.concatenate([[0.0], np.cumsum(u * turn(middle) * GRID_S)]) for turn in (np.cos, np.sin))
+    u, r = np.append(u, u[-1]), np.append(r, r[-1])
+    ahead, turn = (0.5 * (rate[1:] + rate[:-1]) * GRID_S for rate in (u, r))  # joined by lines, as sensors are read
+    heading = np.concatenate([[0.0], np.cumsum(turn)])
+    middle = heading[:-1] + 0.5 * turn
+    x, y = (np.concatenate([[0.0], np.cumsum(ahead * of(middle))]) for of in (np.cos, np.sin))
     stamps = np.round(np.arange(len(x)) * GRID_S * 1e9).astype(np.int64)
     imu = np.zeros((len(x), len(IMU_COLUMNS)))
-    imu[:-1, IMU_COLUMNS.index("gyro_z_radps")] = r
+    imu[:, IMU_COLUMNS.index("gyro_z_radps")] = r
     channels = {IMU: Channel(IMU, stamps, imu, IMU_COLUMNS)}
     if has_pose:
         channels[POSE] = Channel(POSE, stamps, np.column_stack([x, y, heading]), POSE_COLUMNS)
@@ -49,20 +51,17 @@ def scored_track_and_gain(drive, robot):
     return Scored(fit, np.zeros(count), np.zeros(count))
 
 
-def law_fit(robot, log_values, log_std=0.1, correlation=0.5, *, has_limit=True):
+def law_fit(robot, log_values, log_std=0.1, correlation=0.5):
     """A fit of wheel_slip's rung that found these logarithms."""
-    rung = ContactRung(robot, "wheel_slip", has_limit=has_limit)
+    rung = ContactRung(robot, "wheel_slip")
     values = np.array([log_values.get(u.name, u.start) for u in rung.unknowns])
     covariance = np.diag(np.full(len(values), log_std**2))
     covariance[0, 1] = covariance[1, 0] = correlation * log_std**2
     return FittedRung(rung, rung.unknowns, values, covariance, np.ones((4, 3)), 20, 100)
 
 
-def known_ladder(drive, robot="husky", log_values=None, *, endless_errs_m=1.0, **law):
-    """A ladder of three rungs; the one without a limit of grip errs by so much, the one with by nothing."""
+def known_ladder(drive, robot="husky", log_values=None, **law):
     robot = find_robot(robot)
     plain = scored_track_and_gain(drive, robot)
     contact = Scored(law_fit(robot, log_values or {}, **law), plain.place_m, plain.heading_rad)
-    endless = Scored(law_fit(robot, log_values or {}, has_limit=False), plain.place_m + endless_errs_m, plain.heading_rad)
-    block = np.arange(len(plain.place_m)) // 6
-    return Ladder(robot, drive, HORIZON_S, (plain, endless, contact), contact, plain, block)
+    return Ladder(robot, drive, HORIZON_S, (plain, contact), contact, plain, np.zeros(len(plain.place_m)))

@@ -7,12 +7,12 @@ import pytest
 
 from slipfit.calibrate.ladder import drive_of, fit_rung
 from slipfit.calibrate.ladder.rims import rims_of, silences
-from slipfit.calibrate.ladder.rungs import drifting_icr, track_and_gain
+from slipfit.calibrate.ladder.rungs import drifting_icr, icr, track_and_gain
 from slipfit.calibrate.ladder.windows import windows_of
 from slipfit.errors import LogError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
-from unit.calibrate.ladder.logged_drives import RADIUS_M, TRUTH, logged_drive
+from unit.calibrate.ladder.logged_drives import RADIUS_M, STEP_S, TRUTH, logged_drive, moved_by_truth
 
 HUSKY = find_robot("husky")
 WIDTH_M = (TRUTH["y_left_m"] - TRUTH["y_right_m"]) / (0.5 * (TRUTH["gain_left"] + TRUTH["gain_right"]))
@@ -134,7 +134,7 @@ class TestDeadSide:
         dead = DriveLog({n: c for n, c in channels.items() if has_gyro or n != "imu"})
         side = ("left", "right")[column]
         with pytest.raises(
-            LogError, match=f"the {side} side stands still while .* one side disconnected; look after the encoder"
+            LogError, match=f"the {side} side stays as it is while .* one side disconnected; look after the encoder"
         ):
             drive_of(dead, HUSKY)
 
@@ -142,14 +142,14 @@ class TestDeadSide:
         def stick(values):
             values[:, 0] = 3.0
 
-        with pytest.raises(LogError, match="the left side stands still"):
+        with pytest.raises(LogError, match="the left side stays as it is"):
             drive_of(having_values(log, "encoders", stick), HUSKY)
 
     def test_of_an_angle_is_found_too(self, log):
         speeds = log["encoders"]
         angles = np.cumsum(speeds.values, axis=0) * 0.05 * [1.0, 0.0]
         told = Channel("encoders", speeds.stamps_ns, angles, ("left_angle_rad", "right_angle_rad"))
-        with pytest.raises(LogError, match="the right side stands still"):
+        with pytest.raises(LogError, match="the right side stays as it is"):
             drive_of(log.having(told), HUSKY)
 
     def test_for_a_while_costs_that_while(self, log):
@@ -218,3 +218,53 @@ class TestHorizon:
         index[(log["segments"].time_s % 8.0) > 7.0] += 1000.0
         drive = drive_of(log.having(Channel("segments", log["segments"].stamps_ns, index, ("index",))), HUSKY)
         assert "15 segments are not used: shorter than the horizon" in drive.notes
+
+
+class TestStuckWheels:
+    """Wheels that spin while the body stays: named, and neither averaged nor taken for a unit."""
+
+    @staticmethod
+    def stuck(*, from_s, to_s):
+        """A drive whose body stands between two moments, whatever the wheels do."""
+
+        def motion(left, right):
+            moves = np.ones(len(left))
+            moves[int(from_s / STEP_S) : int(to_s / STEP_S)] = 0.0
+            u, v, r = moved_by_truth(left, right)
+            return u * moves, v * moves, r * moves
+
+        return logged_drive(motion=motion)
+
+    def test_for_a_while(self):
+        drive = drive_of(self.stuck(from_s=40.0, to_s=70.0), HUSKY)
+        assert any("wheels spin, the robot hardly moves" in note for note in drive.notes)
+        fit = fit_rung(icr(HUSKY), drive.rims, drive.windows)
+        assert fit.value("gain_left") == pytest.approx(TRUTH["gain_left"], rel=0.02)
+
+    def test_all_the_time(self):
+        with pytest.raises(LogError, match="wheels spin, the robot hardly moves"):
+            drive_of(self.stuck(from_s=0.0, to_s=150.0), HUSKY)
+
+
+def test_a_pose_that_jumps_without_a_gyro_is_refused():
+    """5 m and 3 rad every second: nobody can tell who is right, and no unit explains it."""
+    log = logged_drive()
+    pose, random = log["pose"], np.random.default_rng(2)
+    jumps = random.standard_normal((200, 3)) * [5.0, 5.0, 3.0]
+    values = pose.values + jumps[(pose.stamps_ns // 1_000_000_000).astype(int)]
+    channels = {"encoders": log["encoders"], "pose": Channel("pose", pose.stamps_ns, values, pose.columns)}
+    with pytest.raises(LogError, match="contradict the wheels, and no gyro says who is right"):
+        drive_of(DriveLog(channels, about="jumps"), HUSKY)
+
+
+def test_an_encoder_frozen_at_a_speed_is_found():
+    """From 40 s to 90 s the left side repeats one speed while the robot goes on turning: those rows are left out."""
+    log = logged_drive()
+    wheels = log["encoders"]
+    values = wheels.values.copy()
+    frozen = (wheels.time_s >= 40.0) & (wheels.time_s < 90.0)
+    values[frozen, 0] = values[np.argmax(frozen), 0]
+    drive = drive_of(log.having(Channel("encoders", wheels.stamps_ns, values, wheels.columns)), HUSKY)
+    assert any("left side stays as it is from" in finding.found for finding in drive.inspection.findings)
+    fit = fit_rung(icr(HUSKY), drive.rims, drive.windows)
+    assert fit.value("gain_left") == pytest.approx(TRUTH["gain_left"], rel=0.02)

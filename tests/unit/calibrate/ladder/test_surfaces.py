@@ -7,7 +7,7 @@ import pytest
 from known_drives import known_drive
 
 from slipfit.calibrate.ladder.rungs import drifting_icr, track_and_gain
-from slipfit.calibrate.ladder.surfaces import SURE, _compared, same_floor_of_drives
+from slipfit.calibrate.ladder.surfaces import FAR_WORSE, SURE, _compared, same_floor_of_drives
 from slipfit.library import find_robot
 
 HUSKY = find_robot("husky")
@@ -24,7 +24,8 @@ def test_two_drives_on_one_floor():
     assert test.is_same
     assert test.probability > SURE
     assert test.per_ground == ()
-    assert test.worse < 0.25  # a third of 150 windows turn and a third go straight: their medians scatter by this
+    # A third of 150 windows turn on the spot, a third go straight without any error of heading: medians scatter by this.
+    assert test.worse < FAR_WORSE
 
 
 def test_another_track_is_another_floor_but_the_gain_is_shared():

@@ -95,12 +95,22 @@ def test_another_robot_is_refused(twin):
 
 
 def test_grip_that_never_ran_out_is_a_bound():
-    """The rung without a limit does as well: mu has no value, but the tyres carried what curves of up to 1 m/s and .5 rad/s ask
-    for, at most 0.5 m/s² or 0.051 g."""
-    ladder = known_ladder(known_drive(0.9, 0.95), log_values=LOGS, endless_errs_m=0.0)
+    """A spread of log mu as wide as what was expected: mu has no value, but the tyres carried what curves of up to 1 m/s and 0.5
+    rad/s ask for, at most 0.5 m/s² or 0.051 g."""
+    ladder = known_ladder(known_drive(0.9, 0.95), log_values=LOGS, log_std=0.45, correlation=0.0)
     mu = with_ladder(None, ladder, "hall").grounds["hall"].parameter("mu")
     assert (mu.value, mu.status) == (None, Status.NOT_EXCITED)
     assert 0.01 < mu.at_least < 0.051
+    without = known_ladder(known_drive(0.9, 0.95, has_pose=False), log_values=LOGS, log_std=0.45, correlation=0.0)
+    assert 0.01 < with_ladder(None, without, "hall").grounds["hall"].parameter("mu").at_least < 0.06
+
+
+def test_a_gyro_alone_does_not_tell_the_gain():
+    """Turning tells track over gain: 0.9 / 0.95; the gain is taken as 1 and has no value of its own."""
+    ladder = known_ladder(known_drive(0.9, 0.95, has_pose=False), log_values=LOGS)
+    found = with_ladder(None, ladder, "hall").grounds["hall"].kinematics
+    assert found.effective_track_m.value == pytest.approx(0.9 / 0.95, rel=0.01)
+    assert (found.gain.value, found.gain.status) == (None, Status.NOT_EXCITED)
 
 
 def test_straight_driving_tells_no_sideways_slip():

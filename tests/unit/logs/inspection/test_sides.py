@@ -31,7 +31,7 @@ def test_a_side_without_cable_is_fatal(good, wheels, side):
     inspection = inspect_log(dead(good, wheels), P3AT)
     assert inspection.fatal is not None
     assert inspection.fatal.kind == "dead side"
-    assert f"the {side} side stands still" in inspection.fatal.found
+    assert f"the {side} side stays as it is" in inspection.fatal.found
 
 
 def test_a_cable_that_is_off_for_a_while_costs_these_rows(good):
