@@ -29,6 +29,9 @@ def simulate(
         Path | None, typer.Option(help="Write what the sensors said: .mcap, .bag, or a folder of CSV files.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the drive into this picture (.png, .svg or .pdf).")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page of the drive, .html: from above as it moves, with wheel slip; over time.")
+    ] = None,
     json: JsonFlag = False,
     force: ForceFlag = False,
 ) -> None:
@@ -53,7 +56,7 @@ def simulate(
     if uphill_deg is not None:
         tilt["uphill_rad"] = _radians("--uphill-deg", uphill_deg, -360.0, 360.0)
     drive = drive.model_copy(update={"ground": drive.ground.model_copy(update=tilt)})
-    _check_targets(out, readings, plot, drive, force=force)
+    _check_targets(out, readings, plot, report, drive, force=force)
     with working("simulating; a law that was never run here is compiled first, some 20 s"), _told_with(scenario):
         trajectory = run(chosen, drive, ground=surface)
     if out:
@@ -69,10 +72,15 @@ def simulate(
 
         save_figure(draw_drive(trajectory, chosen), plot, force=force)
         written.append(plot)
+    notes = _assumed(driver, surface) if isinstance(driver, Twin) else []
+    if report:
+        from slipfit.report.drive_report import write_drive_report
+
+        write_drive_report(trajectory, chosen, surface, drive, report, notes=notes, force=force)
+        written.append(report)
     lines = [trajectory.summary()]
     if trajectory.readings.channels:
         lines.append(trajectory.readings.summary())
-    notes = _assumed(driver, surface) if isinstance(driver, Twin) else []
     lines += [f"note: {note}" for note in notes]
     lines += [f"wrote {path}" for path in written]
     show("\n".join(lines), {**_document(trajectory, written), "notes": notes}, as_json=json)
@@ -98,7 +106,9 @@ def _radians(flag: str, degrees: float, lower: float, upper: float) -> float:
     return math.radians(degrees)
 
 
-def _check_targets(out: Path | None, readings: Path | None, plot: Path | None, drive: Any, *, force: bool) -> None:
+def _check_targets(
+    out: Path | None, readings: Path | None, plot: Path | None, report: Path | None, drive: Any, *, force: bool
+) -> None:
     """All of them before the first is written: a command that fails leaves nothing behind."""
     from slipfit.library.files import check_folder, check_target
 
@@ -110,6 +120,10 @@ def _check_targets(out: Path | None, readings: Path | None, plot: Path | None, d
         from slipfit.report.figures import FIGURE_FORMATS
 
         check_target(plot, force=force, formats=FIGURE_FORMATS)
+    if report:
+        from slipfit.report.html import PAGE_FORMATS
+
+        check_target(report, force=force, formats=PAGE_FORMATS)
     if readings:
         if not drive.sensors.names:
             raise ParameterError(f"{readings}: there is nothing to write, the scenario has no sensors; name some under 'sensors'")

@@ -36,8 +36,8 @@
   };
 
   async function draw(plot) {
-    const {data, layout} = described(plot);
-    await Plotly.react(plot, data, layout, {...config, displayModeBar: plot.clientWidth < NARROW_PX ? false : "hover"});
+    const buttons = {displayModeBar: plot.clientWidth < NARROW_PX ? false : "hover"};
+    await Plotly.react(plot, {...described(plot), config: {...config, ...buttons}});  // data, layout, and frames where it moves
   }
 
   function link(plot) {
