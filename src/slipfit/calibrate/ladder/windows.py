@@ -28,7 +28,7 @@ FARTHER, FARTHER_M = 1.2, 0.5
 #: A segment is one window where it lasts the horizon within these shares; a longer one is cut, a shorter one is left out.
 SHORTEST, LONGEST = 0.9, 1.1
 
-#: A body that moves by less than this share of what its wheels rolled, of so many metres at least, is stuck; turns count at an arm.
+#: A body that moves by less than this share of what its wheels rolled, of some metres at least, is stuck; turns count at an arm.
 STUCK_SHARE, STUCK_FROM_M, STUCK_ARM_M = 0.1, 0.4, 0.5
 
 #: Poses come regularly where 95 % of their intervals are below so many usual ones.
