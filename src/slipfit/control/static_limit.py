@@ -4,14 +4,18 @@ Each wheel n holds with |f_g| <= mu_w N_n along its roller's axis g and |f_c| <=
 do to the robot is a polytope: a sum of 2 n segments (a zonotope) in force ahead, force to the left and moment.
 
     push       max F      sum f = F d,          sum p x f = M                    loads at rest
-    speed up   max a      sum f = m a d,        sum p x f = I a w                f_c = -mu_t N sign(velocity across), N(a)
-    brake      the same with -a d, -a w; rollers help then
+    speed up   max a      sum f = m a d_c,      sum p x f = I a w                f_c = mu_t N sign(s_c), N(a)
+    brake      the same with -a; rollers that roll help then
 
-d is the direction, w the turn that goes with it (for rotations), p wheel positions from the centre of mass. Loads shift with the
-acceleration as in the simulator: N(a) = shares · (1, centre of mass - h a d / g) m g, linear in a.
+d is the direction of the robot's origin, w the turn that goes with it (for rotations), d_c what both are at the centre of mass, p
+wheel positions from there. A roller slides across its axis at s_c = V (e.c) - v.c while its wheel rolls along it, V = v.g / e.g:
+omni wheels have e.c = 0, mecanum wheels straight ahead do not turn their rollers at all. Motors add |R (e.g f_g + e.c f_c)| <=
+torque, of DC motors the one at standstill. Loads shift with the acceleration as in the simulator: N(a) = shares · (1, centre of
+mass - h a d_c / g) m g, linear in a.
 
 Reference  [Williams2002] section 6, eq. (16) as a linear programme; loads: docs/theory/omni, eq. (loads)
-Valid for  robots that translate or rotate, not both at once; slow wheels (their own inertia is left out)
+Valid for  robots that translate or rotate, not both at once; light wheels (their own inertia is left out), and turns so slow that
+           what holds an offset centre of mass on its circle may be left out
 """
 
 from collections.abc import Sequence
@@ -27,7 +31,7 @@ from scipy.spatial import ConvexHull
 from slipfit.errors import ParameterError
 from slipfit.library import Ground, OmniRobot
 from slipfit.library.files import write_json
-from slipfit.library.robot import SpeedLoop
+from slipfit.library.robot import DcMotor, SpeedLoop
 from slipfit.vehicles.loads import spring_shares
 from slipfit.vehicles.omni_kinematics import grip_axes
 
@@ -49,13 +53,16 @@ class Footing:
     yaw_inertia_kgm2: float
     gravity_mps2: float
     at_m: np.ndarray  # (n, 2) from the centre of mass
+    centre_of_mass_m: np.ndarray  # (2,) from the robot's origin
     along: np.ndarray  # (n, 2) unit vectors of the rollers' axes
     across: np.ndarray  # (n, 2)
+    rim: np.ndarray  # (n, 2) what a wheel's speed has along and across its rollers' axis
+    radius_m: np.ndarray  # (n,)
     rest_n: np.ndarray  # (n,) loads at rest
     shift_kg: np.ndarray  # (n, 2) load that an acceleration ahead and to the left takes away, N per m/s^2
     mu_along: float
     mu_across: float
-    most_n: np.ndarray  # (n,) what the motors can push along the rollers' axes
+    torque_nm: float  # what a motor can do; infinite where wheels turn as they are told
 
     @classmethod
     def of(cls, robot: OmniRobot, ground: Ground, sector: str = "roller") -> "Footing":
@@ -66,12 +73,11 @@ class Footing:
         is_equal = robot.loads == "equal"
         rest = np.full(count, 1.0 / count) if is_equal else shares @ [1.0, *centre]
         along = grip_axes(robot.rolling_rad, robot.roller_rad)
-        limit = robot.powertrain.torque_limit_nm.value if isinstance(robot.powertrain, SpeedLoop) else np.inf
         return cls(
-            mass, robot.yaw_inertia_kgm2.value, gravity, robot.at_m - centre, along,
-            np.column_stack([-along[:, 1], along[:, 0]]), mass * gravity * rest,
-            np.zeros((count, 2)) if is_equal else mass * height * shares[:, 1:], mu_along, mu_across,
-            limit / (robot.radii_m * np.abs(np.sin(robot.roller_rad))),
+            mass, robot.yaw_inertia_kgm2.value, gravity, robot.at_m - centre, centre, along,
+            np.column_stack([-along[:, 1], along[:, 0]]),
+            np.column_stack([np.sin(robot.roller_rad), -np.cos(robot.roller_rad)]), robot.radii_m, mass * gravity * rest,
+            np.zeros((count, 2)) if is_equal else mass * height * shares[:, 1:], mu_along, mu_across, _torque_nm(robot),
         )  # fmt: skip
 
     @property
@@ -83,8 +89,25 @@ class Footing:
 
     @property
     def bounds_n(self) -> np.ndarray:
-        """Largest forces along and then across, at rest, (2 n,)."""
-        return np.concatenate([np.minimum(self.mu_along * self.rest_n, self.most_n), self.mu_across * self.rest_n])
+        """Largest forces along and then across that friction allows, at rest, (2 n,)."""
+        return np.concatenate([self.mu_along * self.rest_n, self.mu_across * self.rest_n])
+
+    @property
+    def torques_m(self) -> np.ndarray:
+        """Torques of the motors for unit forces along and then across, (n, 2 n); no rows where motors have no limit."""
+        if not np.isfinite(self.torque_nm):
+            return np.zeros((0, 2 * len(self.at_m)))
+        return np.hstack([np.diag(self.radius_m * self.rim[:, 0]), np.diag(self.radius_m * self.rim[:, 1])])
+
+
+def _torque_nm(robot: OmniRobot) -> float:
+    """Of a speed loop its limit, of a DC motor what its voltage gives at standstill."""
+    power = robot.powertrain
+    if isinstance(power, SpeedLoop):
+        return power.torque_limit_nm.value
+    if isinstance(power, DcMotor):
+        return power.torque_constant_nm_per_a.value * power.voltage_limit_v.value / power.resistance_ohm.value
+    return float("inf")
 
 
 def coefficients(ground: Ground, sector: str = "roller") -> tuple[float, float]:
@@ -109,7 +132,11 @@ def largest_push_n(footing: Footing, direction_rad: float, moment_nm: float = 0.
     d = np.array([np.cos(direction_rad), np.sin(direction_rad), 0.0])
     matrix = np.column_stack([footing.arms, -d])
     bounds = [*((-most, most) for most in footing.bounds_n), (0.0, None)]
-    found = linprog([*np.zeros(count), -1.0], A_eq=matrix, b_eq=[0.0, 0.0, moment_nm], bounds=bounds, method="highs")
+    turning = np.column_stack([footing.torques_m, np.zeros(len(footing.torques_m))])
+    found = linprog(
+        [*np.zeros(count), -1.0], A_ub=np.vstack([turning, -turning]), b_ub=np.full(2 * len(turning), footing.torque_nm),
+        A_eq=matrix, b_eq=[0.0, 0.0, moment_nm], bounds=bounds, method="highs",
+    )  # fmt: skip
     return float(found.x[-1]) if found.status == 0 else float("nan")
 
 
@@ -118,21 +145,19 @@ def largest_acceleration(footing: Footing, motion: Sequence[float], *, is_brakin
 
     Parameters
     ----------
-    motion : (ahead, to the left, turn) per unit of what grows: (cos, sin, 0) gives m/s², (0, 0, 1) gives rad/s²
+    motion : (ahead, to the left, turn) of the robot's origin per unit of what grows: (cos, sin, 0) gives m/s², (0, 0, 1) rad/s²
     is_braking : the motion ends instead
 
     NaN where the wheels cannot overcome the rollers' own friction.
     """
     d, way = np.asarray(motion, dtype=float), -1.0 if is_braking else 1.0
-    count = len(footing.at_m)
-    arms, unlifted = footing.arms, -way * footing.shift_kg @ d[:2]  # load that each unit of acceleration adds
-    at_wheel = d[:2] + d[2] * np.column_stack([-footing.at_m[:, 1], footing.at_m[:, 0]])
-    across = np.einsum("ij,ij->i", at_wheel, footing.across)
-    rolls = np.where(np.abs(across) > _STANDS * max(float(np.abs(at_wheel).max()), 1e-300), -np.sign(across), 0.0)
+    count, turned = len(footing.at_m), d[2] * np.array([[0.0, 1.0], [-1.0, 0.0]])  # rows times this: crossed with the turn
+    at_centre = d[:2] + footing.centre_of_mass_m @ turned
+    unlifted = -way * footing.shift_kg @ at_centre  # load that each unit of acceleration adds
+    rolls = _rolling(footing, d[:2] + (footing.at_m + footing.centre_of_mass_m) @ turned)
     # Variables: forces along, forces across, acceleration. Rollers that turn resist by what their load gives.
-    mass = np.array([footing.mass_kg, footing.mass_kg, footing.yaw_inertia_kgm2])
-    equal = [np.column_stack([arms, -way * mass * d])]
-    right = [np.zeros(3)]
+    grows = np.array([*(footing.mass_kg * at_centre), footing.yaw_inertia_kgm2 * d[2]])
+    equal, right = [np.column_stack([footing.arms, -way * grows])], [np.zeros(3)]
     for n in np.flatnonzero(rolls):
         row = np.zeros(2 * count + 1)
         row[count + n], row[-1] = 1.0, -rolls[n] * footing.mu_across * unlifted[n]
@@ -145,24 +170,57 @@ def largest_acceleration(footing: Footing, motion: Sequence[float], *, is_brakin
             row[variable], row[-1] = sign, -mu * unlifted[k]
             less.append(row)
             most.append(mu * footing.rest_n[k])
-    lifts = np.zeros((count, 2 * count + 1))
-    lifts[:, -1] = -unlifted
-    bounds = [*((-f, f) for f in footing.most_n), *[(None, None)] * count, (0.0, None)]
+    lifts = np.column_stack([np.zeros((count, 2 * count)), -unlifted])
+    turning = np.column_stack([footing.torques_m, np.zeros(len(footing.torques_m))])
     found = linprog(
-        [*np.zeros(2 * count), -1.0], A_ub=np.vstack([*less, lifts]), b_ub=np.concatenate([most, footing.rest_n]),
-        A_eq=np.vstack(equal), b_eq=np.concatenate(right), bounds=bounds, method="highs",
+        [*np.zeros(2 * count), -1.0], A_ub=np.vstack([*less, lifts, turning, -turning]),
+        b_ub=np.concatenate([most, footing.rest_n, np.full(2 * len(turning), footing.torque_nm)]),
+        A_eq=np.vstack(equal), b_eq=np.concatenate(right), bounds=[*[(None, None)] * (2 * count), (0.0, None)], method="highs",
     )  # fmt: skip
     return float(found.x[-1]) if found.status == 0 else float("nan")
+
+
+def _rolling(footing: Footing, velocity: np.ndarray) -> np.ndarray:
+    """Direction in which each roller slides across its axis while its wheel rolls along it, -1, 0 or 1, of velocities at the
+    wheels (n, 2)."""
+    along, across = (np.einsum("ij,ij->i", velocity, axes) for axes in (footing.along, footing.across))
+    slides = along / footing.rim[:, 0] * footing.rim[:, 1] - across
+    least = _STANDS * max(float(np.abs(velocity).max()), 1e-300)
+    return np.asarray(np.where(np.abs(slides) > least, np.sign(slides), 0.0))
 
 
 def polytope(footing: Footing) -> ConvexHull:
     """All that the ground can do to the robot: convex hull of forces ahead and left (N) and moments (N m)."""
     if len(footing.at_m) > MOST_WHEELS:
         raise ParameterError(f"the robot has {len(footing.at_m)} wheels; the polytope is drawn of up to {MOST_WHEELS}")
+    arms, count = footing.arms.reshape(3, 2, -1), len(footing.at_m)
     corners = np.zeros((1, 3))
-    for arm in (footing.arms * footing.bounds_n).T:
-        corners = np.vstack([corners + arm, corners - arm])
+    for n in range(count):
+        wheel = _corners_of_a_wheel(footing, n) @ arms[:, :, n].T
+        corners = (corners[:, None] + wheel[None]).reshape(-1, 3)
+        if n > 0:
+            corners = corners[ConvexHull(corners, qhull_options="QJ").vertices]
     return ConvexHull(corners)
+
+
+def _corners_of_a_wheel(footing: Footing, n: int) -> np.ndarray:
+    """Corners of what one wheel holds, along and across: a box, cut by what its motor can do."""
+    along, across = footing.mu_along * footing.rest_n[n], footing.mu_across * footing.rest_n[n]
+    box = np.array([(along, across), (along, -across), (-along, -across), (-along, across)])
+    if not np.isfinite(footing.torque_nm):
+        return box
+    lever = footing.radius_m[n] * footing.rim[n]
+    for sign in (1.0, -1.0):
+        spare = footing.torque_nm - sign * box @ lever
+        kept = []
+        for k in range(len(box)):  # Sutherland and Hodgman's clipping of a convex polygon by a line
+            a, b = spare[k - 1], spare[k]
+            if (a < 0.0) != (b < 0.0):
+                kept.append(box[k - 1] + a / (a - b) * (box[k] - box[k - 1]))
+            if b >= 0.0:
+                kept.append(box[k])
+        box = np.array(kept)
+    return box
 
 
 @dataclass(frozen=True, eq=False)

@@ -216,6 +216,8 @@ def _run(
         drive_lanes(batch, lo, hi, 1, every, scenario.step_s, out, status)
 
     run_chunks(chunk, n, workers=workers)
+    # A kernel may not feel a number that is none (a phase decides by comparing): such a run has no result either.
+    status[_is_no_number(vary, n)] = planar_body.NOT_FINITE
     return Batch(
         time_s=np.arange(records) * every * scenario.step_s,
         records=out,
@@ -228,6 +230,12 @@ def _run(
         commanded_turn_rad=commanded_turn(robot, table, scenario.step_s),
         drive=robot.drive,
     )
+
+
+def _is_no_number(vary: Mapping[str, Any], n: int) -> np.ndarray:
+    """Which runs have a NaN among their numbers."""
+    arrays = [np.broadcast_to(np.isnan(np.asarray(entry, dtype=float)), n) for entry in vary.values()]
+    return np.any(arrays, axis=0) if arrays else np.zeros(n, dtype=bool)
 
 
 def _scenario(scenario: Scenario | Mapping[str, Any] | str | Path) -> Scenario:

@@ -17,8 +17,8 @@ import numpy as np
 #: Angle of a roller's axis from the wheel's axle: an omni wheel's rollers lie along its rim.
 OMNI_ROLLER_RAD = 0.5 * np.pi
 
-#: A layout is called deficient if its smallest singular value is this share of its largest.
-_SINGULAR = 1e-9
+#: A layout is called deficient if its smallest singular value is this share of its largest: files round angles to two digits.
+_SINGULAR = 1e-2
 
 
 def grip_axes(rolling_rad: np.ndarray, roller_rad: np.ndarray) -> np.ndarray:

@@ -6,8 +6,12 @@ import pytest
 from slipfit.control.static_limit import Footing, largest_acceleration, largest_push_n, polytope, static_limit
 from slipfit.errors import ParameterError
 from slipfit.library import Parameter, find_ground, find_omni_robot
+from slipfit.library.robot import SpeedLoop
+from slipfit.simulate import Scenario, simulate
+from slipfit.simulate.omni_slip import roller_slip
 from slipfit.vehicles.omni_kinematics import grip_axes
 
+PAPER_GROUND = find_ground("ohio_paper")
 OHIO, DELTA = find_omni_robot("ohio_omni"), np.radians(15.0)
 DEGREES = (0, 15, 30, 45, 60, 75, 90)
 
@@ -116,6 +120,63 @@ def test_mecanum_wheels_push_along_their_rollers():
     on, values = footing("ohio_paper", robot), find_ground("ohio_paper").values()
     assert np.abs(grip_axes(robot.rolling_rad, robot.roller_rad)) == pytest.approx(np.sqrt(0.5), abs=1e-9)
     assert push(on, 0.0) == pytest.approx((values["mu_w"] + values["mu_t"]) * np.sqrt(0.5), rel=1e-6)
+
+
+MECANUM = find_omni_robot("optiodom_mecanum")
+
+
+def prescribed(robot, **changes):
+    return robot.model_copy(update={"powertrain": OHIO.powertrain, **changes})
+
+
+def test_mecanum_rollers_stand_straight_ahead_and_roll_sideways():
+    """Ahead the wheels roll and no roller turns: all of (mu_w + mu_t) / sqrt 2 is there. Sideways every roller turns and takes
+    its mu_t from the wheels: (mu_w - mu_t) / sqrt 2."""
+    on, values = footing("ohio_paper", prescribed(MECANUM)), find_ground("ohio_paper").values()
+    ahead, aside = (largest_acceleration(on, motion) for motion in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
+    assert ahead == pytest.approx((values["mu_w"] + values["mu_t"]) * np.sqrt(0.5) * on.gravity_mps2, rel=1e-6)
+    assert aside == pytest.approx((values["mu_w"] - values["mu_t"]) * np.sqrt(0.5) * on.gravity_mps2, rel=1e-6)
+
+
+@pytest.mark.parametrize(("degrees", "is_braking"), [(0.0, False), (5.0, True), (30.0, False), (75.0, True)])
+def test_the_simulator_slips_beyond_the_limit_and_not_below(degrees, is_braking):
+    """Mecanum wheels on a stiff law: 0.95 of the limit creeps by less than 1 mm/s, 1.15 of it slides by more than 10 mm/s."""
+    robot = prescribed(MECANUM, loads="equal")
+    stiff = PAPER_GROUND.model_copy(
+        update={"parameters": {**PAPER_GROUND.parameters, "steepness_s_per_m": Parameter("steepness_s_per_m", 1e5)}}
+    )
+    d = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+    limit = largest_acceleration(Footing.of(robot, stiff), (*d, 0.0), is_braking=is_braking)
+    worst = {}
+    for share in (0.95, 1.15):
+        change = share * limit * 0.4
+        start, end = (0.05 + change, 0.05) if is_braking else (0.05, 0.05 + change)
+        scenario = Scenario(
+            start={"v_mps": start * d[0], "vy_mps": start * d[1]},
+            commands=[
+                {"for_s": 0.2, "v_mps": start * d[0], "vy_mps": start * d[1]},
+                {"for_s": 0.4, "v_mps": end * d[0], "vy_mps": end * d[1], "profile": "linear", "ramp_s": 0.4},
+            ],
+            step_s=0.00025,
+            record_s=0.005,
+        )
+        run = simulate(robot, scenario, ground=stiff)
+        worst[share] = np.abs(roller_slip(run, robot)[run.time_s > 0.25, :, 0]).max()
+    assert worst[0.95] < 0.001
+    assert worst[1.15] > 0.01
+
+
+def test_motors_limit_what_wheels_push():
+    """Mecanum straight ahead at rest, all wheels at torque T: forces along and across add up to T / R ahead whatever friction."""
+    weak = SpeedLoop(kind="speed_loop", torque_limit_nm=Parameter("torque_limit_nm", 0.02))
+    robot = MECANUM.model_copy(update={"powertrain": weak})
+    on = footing("ohio_paper", robot)
+    expected = (0.02 / robot.radii_m).sum()
+    assert largest_push_n(on, 0.0) == pytest.approx(expected, rel=1e-9)
+    assert largest_acceleration(on, (1.0, 0.0, 0.0)) == pytest.approx(expected / on.mass_kg, rel=1e-9)
+    hull = polytope(on)
+    towards = hull.equations[:, 0]
+    assert np.min(-hull.equations[towards > 1e-9, 3] / towards[towards > 1e-9]) == pytest.approx(expected, rel=1e-6)
 
 
 def test_it_prints_saves_and_refuses(tmp_path):

@@ -67,6 +67,14 @@ class TestBadInput:
     def test_mecanum_wheels_that_all_lean_the_same_way(self):
         assert "of 3: no wheel drives or holds" in refused("optiodom_mecanum", roller_rad=0.785398163397, rolling_rad=0.0)
 
+    @pytest.mark.parametrize("digits", [10, 6, 3, 2])
+    def test_mecanum_rollers_that_point_to_the_centre(self, digits):
+        """Nothing turns such a robot; angles in a file are rounded, and must not hide it."""
+        leaning = [round(sign * math.pi / 4, digits) for sign in (1, -1, -1, 1)]
+        at = [[0.2, 0.2], [0.2, -0.2], [-0.2, 0.2], [-0.2, -0.2]]
+        told = refused("optiodom_mecanum", at_m=at, roller_rad=leaning, rolling_rad=0.0)
+        assert "rank 2 of 3" in told
+
     def test_wheels_on_one_line(self):
         told = refused(at_m=[[0.1, 0.0], [0.0, 0.0], [-0.1, 0.0]], rolling_rad=[1.5708, 0.0, -1.5708], loads="equal")
         assert "one line" in told

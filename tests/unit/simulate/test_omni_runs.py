@@ -84,3 +84,11 @@ def test_the_figure_shows_slip_along_the_rollers():
     slip = draw_drive(drive, robot).axes[2]
     assert slip.get_title(loc="left") == "slip velocity along the rollers' axes"
     np.testing.assert_array_equal(slip.lines[1].get_ydata(), roller_slip(drive, robot)[:, 1, 0])
+
+
+@pytest.mark.parametrize("name", ["phase_0_sectors", "rigid_fraction", "rollers", "mu_w"])
+def test_a_run_with_a_number_that_is_none_has_no_result(name):
+    """Phases decide by comparing, which a NaN survives: its run must not pass for finished; its neighbour does."""
+    good = {"phase_0_sectors": 0.0, "rigid_fraction": 0.1, "rollers": 8.0, "mu_w": 0.26}[name]
+    batch = simulate_many("ohio_omni", Scenario(commands=SIDEWAYS), {name: [np.nan, good]}, ground=PAPER)
+    assert batch.is_finished.tolist() == [False, True]

@@ -90,8 +90,8 @@ def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_
     stuck = int((heard & windows.is_stuck).sum())
     if stuck > LEAST_BELIEVED * heard.sum():
         raise LogError(
-            f"{name}: wheels spin, the robot hardly moves in {stuck} of {int(heard.sum())} windows; expected a robot that drives: "
-            f"free it, or look after the pose"
+            f"{name}: wheels spin, the robot hardly moves in {stuck} of {int(heard.sum())} windows; expected a robot that "
+            f"drives: free it, or look after the pose"
         )
     if windows.believed.sum() < LEAST_BELIEVED * heard.sum() and has_gyro and has_pose:
         notes = [*notes, "the pose is not used: most of it contradicts gyro or wheels; the gyro alone tells the track"]
