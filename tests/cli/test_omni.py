@@ -40,6 +40,18 @@ def test_calibrate_refuses_in_a_sentence(refused, lines, tmp_path):
     assert ".json" in refused("omni", "calibrate", *lines, "--robot", "robotino", "-o", "felt.yaml")
 
 
+def test_units_that_no_slip_explains_are_refused(refused, lines):
+    """Wheel angles sixteen times too large, as without the gear."""
+    for folder in lines:
+        path = folder / "encoders.csv"
+        rows = path.read_text().splitlines()
+        scaled = [",".join([row.split(",")[0], *(f"{16.0 * float(v):.9g}" for v in row.split(",")[1:])]) for row in rows[1:]]
+        path.write_text("\n".join([rows[0], *scaled]) + "\n")
+    said = refused("omni", "calibrate", *lines, "--robot", "robotino")
+    assert "0.05 times as far as the wheels of robotino roll" in said
+    assert "check gear, counts per turn" in said
+
+
 def test_tilt(slipfit, refused):
     """tan(14.5 degrees) is 0.2586."""
     done = slipfit("omni", "tilt", "--mu-w-deg", 14.4, "--mu-w-deg", 14.6, "--surface", "paper", "--json")

@@ -33,7 +33,7 @@ def test_a_move_says_what_it_saves(slipfit, tmp_path):
         (("limit", "ohio_omni", "--ground", "lab_floor"), "which has no mu_w"),
         (("limit", "ohio_omni", "--ground", "ohio_paper", "--sector", "wood"), "expected roller or rigid"),
         (("limit", "ohio_omni", "--ground", "ohio_paper", "--moment-nm", "nan"), "expected a finite moment"),
-        (("move", "ohio_omni", "--ground", "ohio_paper", "--speed", "0.5"), "give one of way_m and turn_rad"),
+        (("move", "ohio_omni", "--ground", "ohio_paper", "--speed", "0.5"), "a move is a way or a turn"),
     ],
 )
 def test_what_cannot_be_is_refused(refused, words, said):

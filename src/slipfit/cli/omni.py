@@ -47,6 +47,9 @@ def calibrate(
     ] = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of slip by direction, .png, .svg or .pdf.")] = None,
     out: OutOption = None,
+    ground_out: Annotated[
+        Path | None, typer.Option("--ground-out", help="Write the surface as a ground for slipfit simulate, .yaml.")
+    ] = None,
     topic: TopicOption = None,
     columns: ColumnsOption = None,
     counts_per_turn: CountsOption = None,
@@ -69,6 +72,8 @@ def calibrate(
         check_target(out, force=force, formats=(".json",))
     if plot:
         check_target(plot, force=force, formats=FIGURE_FORMATS)
+    if ground_out:
+        check_target(ground_out, force=force, formats=(".yaml", ".yml"))
     chosen = find_omni_robot(robot)
     with working(f"{chosen.name} from {len(logs)} runs") as work:
         drives = read_drives(logs, topics=named_topics(topic), columns=columns, progress=work)
@@ -78,6 +83,11 @@ def calibrate(
         kept = [run for k, run in enumerate(runs) if not (hold_out and k % hold_out == hold_out - 1)]
         found = calibrate_omni(kept, chosen, surface=surface, held_out=held)
     written = []
+    if ground_out:
+        if found.friction is None:
+            raise ParameterError(f"{ground_out}: these runs are no straight lines, which friction is told by; drive lines")
+        found.friction.ground().save(ground_out, force=force)
+        written.append(ground_out)
     if out:
         found.save(out, force=force)
         written.append(out)

@@ -41,6 +41,9 @@ _STANDS = 1e-3
 #: Corners of a polytope are listed one by one up to this many wheels.
 MOST_WHEELS = 8
 
+#: Note of coefficients that describe forces below the limit, and are no limit themselves.
+NOT_A_LIMIT = "right within the forces of the runs, not a limit of grip; for that see the calibration, or a tilt test"
+
 #: The coefficients that a ground has for rollers and for the rigid parts between them.
 SECTORS = {"roller": ("mu_w", "mu_t"), "rigid": ("mu_w_rigid", "mu_t_rigid")}
 
@@ -119,7 +122,7 @@ def coefficients(ground: Ground, sector: str = "roller") -> tuple[float, float]:
     if missing:
         raise ParameterError(
             f"ground {ground.name} has the law {ground.law}, which has no {missing[0]}; expected a ground with the friction of "
-            f"rollers"
+            f"rollers, such as ohio_paper"
         )
     along, across = (values[name] for name in SECTORS[sector])
     return along, across
@@ -237,6 +240,7 @@ class StaticLimit:
     speed_up_mps2: np.ndarray
     brake_mps2: np.ndarray
     turn_radps2: tuple[float, float]  # speeding up and braking a rotation on the spot
+    notes: tuple[str, ...]  # of the ground's coefficients
     footing: Footing = field(repr=False)
 
     def summary(self) -> str:
@@ -253,7 +257,10 @@ class StaticLimit:
                 f"  {angle:>7.0f} °{_shown(push, '.2f'):>8} N{_shown(push / self.weight_n, '.6f'):>13}{_shown(up, '.3f'):>8} m/s²"
                 f"{_shown(brake, '.3f'):>8} m/s²"
             )
+        if not np.isfinite([*self.push_n, *self.speed_up_mps2, *self.brake_mps2]).all():
+            rows.append("  -: the moment, or the rollers' own friction, is more than the wheels hold")
         up, brake = (_shown(value, ".3f") for value in self.turn_radps2)
+        rows += [f"  note: {note}" for note in self.notes]
         rows.append(f"  turning on the spot: speed up {up} rad/s², brake {brake} rad/s²")
         return "\n".join(rows)
 
@@ -272,6 +279,7 @@ class StaticLimit:
             "speed_up_mps2": told(self.speed_up_mps2),
             "brake_mps2": told(self.brake_mps2),
             "turn_radps2": told(self.turn_radps2),
+            "notes": list(self.notes),
         }
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -302,5 +310,7 @@ def static_limit(
     return StaticLimit(
         robot.name, ground.name, sector, moment_nm, footing.mass_kg * footing.gravity_mps2, directions,
         np.array([largest_push_n(footing, angle, moment_nm) for angle in directions]), speed_up, brake,
-        (largest_acceleration(footing, turn), largest_acceleration(footing, turn, is_braking=True)), footing,
+        (largest_acceleration(footing, turn), largest_acceleration(footing, turn, is_braking=True)),
+        tuple(f"{ground.name}, {name}: {NOT_A_LIMIT}" for name in SECTORS[sector] if ground.parameters[name].note == NOT_A_LIMIT),
+        footing,
     )  # fmt: skip

@@ -90,8 +90,8 @@ class Robot(NamedFile):
         """From what a YAML file holds; an omnidirectional robot is told where it is at home."""
         if isinstance(data, Mapping) and data.get("schema") == cls.kind() and data.get("drive") == "omni":
             raise ParameterError(
-                f"{where}: drive is omni, and this works with skid-steer robots; an omnidirectional robot can be simulated "
-                f"(`slipfit simulate`), and is read by find_omni_robot"
+                f"{where}: drive is omni, and this works with skid-steer robots; an omnidirectional robot is simulated by "
+                f"`slipfit simulate`, calibrated by `slipfit omni calibrate`, and read by find_omni_robot in Python"
             )
         return super().from_mapping(data, where=where)
 

@@ -42,7 +42,7 @@ def draw_saved_slip(saved: SavedSlip, robot: OmniRobot) -> Figure:
         fastest = int(np.argmax(np.abs(run.wheel_speed_radps).max(axis=0)))
         wheels.plot(run.time_s, run.wheel_speed_radps[:, fastest], label=name)
         slips.plot(run.time_s, 1e3 * np.abs(roller_slip(run, robot)[:, :, 0]).max(axis=1), label=name)
-        paths.plot(run.x_m, run.y_m, label=f"{name}: off by {1e3 * saved.place_error_m[name]:.1f} mm")
+        paths.plot(run.x_m, run.y_m, label=f"{name}: {1e3 * saved.place_error_m[name]:.1f} mm beside odometry")
     _tidy(wheels, "time [s]", "speed [rad/s]", "the fastest wheel")
     _tidy(slips, "time [s]", "slip [mm/s]", "largest slip along a roller's axis")
     _tidy(paths, "x [m]", "y [m]", "paths")

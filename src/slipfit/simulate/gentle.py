@@ -101,7 +101,7 @@ def gentle_move(
     """
     is_turn = turn_rad is not None
     if (way_m is None) == (turn_rad is None):
-        raise ParameterError("a move is a way or a turn; give one of way_m and turn_rad")
+        raise ParameterError("a move is a way or a turn; give one of way_m (--way-m) and turn_rad (--turn-deg)")
     if profile not in STEEPEST:
         raise ParameterError(f"profile = '{profile}'; expected linear (a trapezoid of speed) or quintic")
     way = float(turn_rad if turn_rad is not None else way_m or 0.0)
@@ -116,7 +116,8 @@ def gentle_move(
     up, down = largest_acceleration(footing, motion), largest_acceleration(footing, motion, is_braking=True)
     if not (up > 0.0 and down > 0.0):
         raise ParameterError(
-            f"{robot.name} on {ground.name}: its wheels slip before the rollers turn in this direction; no move goes without slip"
+            f"{robot.name} on {ground.name}: its wheels slip, or its motors are too weak, before the rollers turn in this "
+            f"direction; no move goes without slip"
         )
     per_speed = STEEPEST[profile] * np.array([1.0 / (share * up), 1.0 / (share * down)])  # seconds per unit of speed
     size = abs(way)
@@ -140,15 +141,22 @@ class SavedSlip:
     slid_m: dict[str, float]  # mean over wheels of the way that rollers slid along their axes
     place_error_m: dict[str, float]  # against where the wheels say the robot is: motors that lag do no harm
     heading_error_rad: dict[str, float]
+    missed: dict[str, float]  # the end against the goal, m or rad: slip, and motors that do not follow
+
+    @property
+    def is_turn(self) -> bool:
+        return next(iter(self.moves.values())).is_turn
 
     def summary(self) -> str:
         rows = [f"{self.robot} on {self.ground}:", *(f"  {move.summary()}" for move in self.moves.values())]
-        rows.append(f"  {'':<10}{'wheels slid':>14}{'place error':>14}{'heading error':>16}{'duration':>11}")
+        rows.append(f"  {'':<10}{'wheels slid':>14}{'odometry off':>15}{'heading off':>16}{'missed goal':>14}{'duration':>11}")
         for name, run in self.runs.items():
+            missed = f"{self.missed[name]:.4f} rad" if self.is_turn else f"{1e3 * self.missed[name]:.1f} mm"
             rows.append(
-                f"  {name:<10}{1e3 * self.slid_m[name]:>11.2f} mm{1e3 * self.place_error_m[name]:>11.2f} mm"
-                f"{self.heading_error_rad[name]:>12.4f} rad{run.time_s[-1] - REST_S:>9.2f} s"
+                f"  {name:<10}{1e3 * self.slid_m[name]:>11.2f} mm{1e3 * self.place_error_m[name]:>12.2f} mm"
+                f"{self.heading_error_rad[name]:>12.4f} rad{missed:>14}{run.time_s[-1] - REST_S:>9.2f} s"
             )
+        rows.append("  wheels slid: mean over wheels, along their rollers' axes; odometry: where the wheels say the robot ends")
         return "\n".join(rows)
 
     def to_document(self) -> dict[str, Any]:
@@ -160,6 +168,7 @@ class SavedSlip:
                     "slid_m": self.slid_m[name],
                     "place_error_m": self.place_error_m[name],
                     "heading_error_rad": self.heading_error_rad[name],
+                    "missed": self.missed[name],
                     "duration_s": float(run.time_s[-1]) - REST_S,
                     "commands": [
                         command.model_dump(exclude_none=True)
@@ -185,14 +194,17 @@ def saved_slip(robot: OmniRobot, ground: Ground, moves: dict[str, GentleMove], *
         name: simulate(robot, Scenario(commands=told, step_s=step_s, record_s=0.005), ground=ground)
         for name, told in commands.items()
     }
-    slid, place, heading = {}, {}, {}
+    slid, place, heading, missed = {}, {}, {}, {}
+    goal = first.way * np.exp(1j * first.direction_rad)
     for name, run in runs.items():
         slip = roller_slip(run, robot)[:, :, 0]
         slid[name] = float(np.mean(np.abs(slip[1:]).sum(axis=0)) * (run.time_s[1] - run.time_s[0]))
         x, y, turned = _by_wheels(run, robot)
         place[name] = float(np.hypot(run.x_m[-1] - x, run.y_m[-1] - y))
         heading[name] = float(run.heading_rad[-1] - turned)
-    return SavedSlip(robot.name, ground.name, moves, runs, slid, place, heading)
+        short = run.heading_rad[-1] - first.way if first.is_turn else run.x_m[-1] + 1j * run.y_m[-1] - goal
+        missed[name] = float(abs(short))
+    return SavedSlip(robot.name, ground.name, moves, runs, slid, place, heading, missed)
 
 
 def _by_wheels(run: Trajectory, robot: OmniRobot) -> tuple[float, float, float]:

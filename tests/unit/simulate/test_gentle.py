@@ -61,8 +61,8 @@ def test_turns_have_a_sense():
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"speed": 1.0}, "give one of way_m and turn_rad"),
-        ({"speed": 1.0, "way_m": 1.0, "turn_rad": 1.0}, "give one of way_m and turn_rad"),
+        ({"speed": 1.0}, "a move is a way or a turn"),
+        ({"speed": 1.0, "way_m": 1.0, "turn_rad": 1.0}, "a move is a way or a turn"),
         ({"speed": 0.0, "way_m": 1.0}, "expected a speed above 0"),
         ({"speed": 1.0, "way_m": -1.0}, "expected a way above 0"),
         ({"speed": 1.0, "way_m": 1.0, "profile": "cubic"}, "expected linear"),

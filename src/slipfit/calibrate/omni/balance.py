@@ -63,6 +63,7 @@ class Steady(NamedTuple):
 
     motion: np.ndarray  # (R, 3) u, v, r
     grip_forces: np.ndarray  # (R, n) along the rollers' axes, on the robot, over mu_W and the weight
+    wheel_torques_m: np.ndarray  # (R, n) of both forces about the axles, on the wheels' turning, over mu_W and the weight
 
 
 def steady_motion(layout: Layout, wheels_radps: np.ndarray, contact: Contact) -> Steady:
@@ -79,7 +80,8 @@ def steady_motion(layout: Layout, wheels_radps: np.ndarray, contact: Contact) ->
         before, slip = slip, (motion @ layout.along.T - driven[0], motion @ layout.across.T - driven[1])
         if max(float(np.abs(new - old).max()) for new, old in zip(slip, before, strict=True)) < CLOSE_MPS:
             break
-    return Steady(motion, -shares * _secant(k * slip[0]) * k * slip[0])
+    grip, roll = (-shares * mu * _secant(k * s) * k * s for mu, s in zip((1.0, contact.mu_ratio), slip, strict=True))
+    return Steady(motion, grip, layout.rolls_along * grip + layout.rolls_across * roll)
 
 
 def _secant(x: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from slipfit.calibrate.omni.friction_fit import FEWEST_RUNS, OmniFriction, fit_f
 from slipfit.calibrate.omni.runs import LEAST_WAY_M, OmniRun, dead_reckoned, omni_run_of_log, with_counts
 from slipfit.calibrate.omni.slip_map import SlipMap
 from slipfit.calibrate.omni.slip_map_fit import fit_slip_map
+from slipfit.calibrate.omni.steady import steady_part
 from slipfit.errors import LogError, ParameterError
 from slipfit.library import OmniRobot
 from slipfit.library.files import write_json
@@ -33,6 +34,10 @@ SCHEMA = "slipfit/omni_calibration/1"
 
 #: A run that turns by more than this (rad) on average by its own wheels is no steady line: friction by balance leaves it out.
 STRAIGHT_RAD = 0.35
+
+#: Way of the body over that of its wheels that slip leaves (on a deep carpet less than half), and turning that it may add: so
+#: many times what the wheels say, and this much (rad).
+LEAST_RATIO, MOST_RATIO, MOST_TURN, TURN_RAD = 0.2, 2.0, 4.0, 0.7
 
 IDEAL, ONE_FACTOR, CONSTANTS, FRICTION, SLIP_MAP = MODELS = ("ideal", "one factor", "constants", "friction", "slip map")
 
@@ -165,6 +170,7 @@ def calibrate_omni(
     runs: Sequence[OmniRun], robot: OmniRobot, *, surface: str = "surface", held_out: Sequence[OmniRun] = ()
 ) -> OmniCalibration:
     """Constants, friction and slip map of a robot on one surface, judged on runs held out, else on those fitted."""
+    require_units(runs, robot)
     constants, slip_map = fit_constants(runs, robot), fit_slip_map(runs, robot, surface=surface)
     factor = slip_factor(runs, robot)
     friction = fit_friction(runs, robot, surface=surface) if are_lines(runs, robot) else None
@@ -175,10 +181,31 @@ def calibrate_omni(
     return OmniCalibration(robot.name, surface, factor, constants, friction, slip_map, scores, names, bool(held_out))
 
 
+def require_units(runs: Sequence[OmniRun], robot: OmniRobot) -> None:
+    """Ways and turns that no slip explains are units: better no calibration than one of radii that nobody has."""
+    rolled = [float(np.hypot(*run.ideal_motion(robot)[:, :2].T).sum()) for run in runs]
+    ratios = [run.way_m[-1] / way for run, way in zip(runs, rolled, strict=True) if way > LEAST_WAY_M]
+    ratio = float(np.median(ratios)) if ratios else 1.0
+    if not LEAST_RATIO < ratio < MOST_RATIO:
+        raise LogError(
+            f"{runs[0].name} and others: poses go {ratio:.3g} times as far as the wheels of {robot.name} roll; expected "
+            f"{LEAST_RATIO:g} to {MOST_RATIO:g}, as slip leaves it: check gear, counts per turn, units of time, angle and pose"
+        )
+    turned = np.median([abs(run.poses[-1, 2] - run.poses[0, 2]) for run in runs])
+    by_wheels = np.median([abs(float(run.ideal_motion(robot)[:, 2].sum())) for run in runs])
+    if turned > MOST_TURN * (by_wheels + TURN_RAD):
+        raise LogError(
+            f"{runs[0].name} and others: poses turn by {turned:.3g} rad where the wheels of {robot.name} say {by_wheels:.3g}; "
+            f"expected no more than slip leaves: check the unit of the pose's yaw (degrees read as radians?)"
+        )
+
+
 def are_lines(runs: Sequence[OmniRun], robot: OmniRobot) -> bool:
     """Whether runs keep their wheel speeds and hardly turn by them, as the balance of friction takes them."""
+    if sum(steady_part(run, robot) is not None for run in runs) < FEWEST_RUNS:
+        return False
     turned = [abs(float(run.ideal_motion(robot)[:, 2].sum())) for run in runs]
-    return len(runs) >= FEWEST_RUNS and float(np.median(turned)) < STRAIGHT_RAD
+    return float(np.median(turned)) < STRAIGHT_RAD
 
 
 def slip_factor(runs: Sequence[OmniRun], robot: OmniRobot) -> float:

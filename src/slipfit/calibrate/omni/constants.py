@@ -4,7 +4,7 @@
 
 Symbols    G `wheel_map` with radii R, directions of rolling alpha and centre distances scaled by l · psi measured heading ·
            o how far the truth's heading points to the right of straight ahead · k marks along the run, as for `slip_map_fit`
-Reference  derived in docs/howto/omni_calibrate.md
+Reference  derived in docs/howto/omni_calibrate.md; spreads `by_run`
 Valid for  what rolls on average: slip that does not depend on direction is part of the radii
 """
 
@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
+from scipy.stats import t as student
 
 from slipfit.calibrate.odometry.path_fit import TOLD
+from slipfit.calibrate.omni.by_run import covariance_by_run, freedom_by_run, left_out_residuals
 from slipfit.calibrate.omni.friction_fit import signed
 from slipfit.calibrate.omni.runs import OmniRun, dead_reckoned
 from slipfit.calibrate.omni.slip_map_fit import MARK_M, PLACE_SHARE, PLACE_STD_M, TURN_RAD_PER_M, TURN_STD_RAD
@@ -27,6 +29,9 @@ from slipfit.vehicles.omni_kinematics import wheel_map
 
 #: How far numbers may be from the robot's file before any run is driven: relative radii, angles (rad), relative distance, offset.
 RADIUS_STD, ANGLE_STD_RAD, DISTANCE_STD, OFFSET_STD_RAD = 0.3, 0.02, 0.1, 0.05
+
+#: Degrees of freedom of an interval are at least this, as `spread.quantile` has it.
+FEWEST_FREE = 3.0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,7 +74,10 @@ def fit_constants(runs: Sequence[OmniRun], robot: OmniRobot) -> OmniConstants:
         raise LogError(f"kinematic constants: {len(runs)} runs; expected two or more")
     n = len(robot.at_m)
     prior = np.concatenate([np.full(n, RADIUS_STD), np.full(n, ANGLE_STD_RAD), [DISTANCE_STD, OFFSET_STD_RAD]])
-    marks = [mark for run in runs for mark in _marks(run)]
+    of_run = [_marks(run) for run in runs]
+    marks = [mark for each in of_run for mark in each]
+    once = np.repeat(np.arange(len(runs)), [len(each) for each in of_run])
+    run, series = np.tile(once, 3), np.concatenate([once + k * len(runs) for k in range(3)])  # along x, along y, turn
     rolled, turned, place, heading, place_std, turn_std = (np.array(column) for column in zip(*marks, strict=True))
 
     def residuals(z: np.ndarray) -> np.ndarray:
@@ -78,11 +86,13 @@ def fit_constants(runs: Sequence[OmniRun], robot: OmniRobot) -> OmniConstants:
         return np.concatenate([miss.real, miss.imag, (turned @ moved[2] - heading) / turn_std, z / prior])
 
     found = least_squares(residuals, np.zeros(2 * n + 2), x_scale=prior)
-    data = found.fun[: -len(prior)]
-    scatter = float(np.sqrt(np.mean(data**2)))
-    information = found.jac[: -len(prior)].T @ found.jac[: -len(prior)]
-    std = np.sqrt(np.diag(inverse_of(information / scatter**2 + np.diag(prior**-2.0))))
-    parameters = _parameters(robot, found.x, std, prior, f"{len(runs)} runs")
+    data, rows, precision = found.fun[: -len(prior)], found.jac[: -len(prior)], np.diag(prior**-2.0)
+    inverse = inverse_of(rows.T @ rows + precision)
+    left_out = left_out_residuals(rows, inverse, data, run)
+    std = np.sqrt(np.diag(covariance_by_run(rows, inverse, left_out, run, precision)))
+    reach = student.ppf(0.95, np.maximum(FEWEST_FREE, np.minimum(freedom_by_run(rows, inverse, series), len(runs) - 1.0)))
+    scatter = float(np.sqrt(data @ data / (3 * len(runs))))  # marks of a run count as one
+    parameters = _parameters(robot, found.x, std, reach, prior, f"{len(runs)} runs")
     return OmniConstants(robot.name, _body_map(robot, found.x), parameters, scatter, len(runs))
 
 
@@ -110,7 +120,9 @@ def _marks(run: OmniRun) -> list[tuple[np.ndarray, np.ndarray, complex, float, f
     return found
 
 
-def _parameters(robot: OmniRobot, z: np.ndarray, std: np.ndarray, prior: np.ndarray, source: str) -> dict[str, FittedParameter]:
+def _parameters(
+    robot: OmniRobot, z: np.ndarray, std: np.ndarray, reach: np.ndarray, prior: np.ndarray, source: str
+) -> dict[str, FittedParameter]:
     n, distance = len(robot.at_m), float(np.hypot(*robot.at_m.T).mean())
     named = {
         f"radius_{k + 1}_m": (robot.radii_m[k], robot.radii_m[k], k, "slip that all directions share is part of it")
@@ -124,7 +136,7 @@ def _parameters(robot: OmniRobot, z: np.ndarray, std: np.ndarray, prior: np.ndar
     found = {}
     for name, (nominal, scale, k, note) in named.items():
         if std[k] < TOLD * prior[k]:
-            found[name] = signed(float(nominal + scale * z[k]), float(scale * std[k]), source, note)
+            found[name] = signed(float(nominal + scale * z[k]), float(scale * std[k]), source, note, reach=float(reach[k]))
         else:
             found[name] = FittedParameter(status=Status.NOT_EXCITED, source=source, note="the runs do not tell it")
     return found

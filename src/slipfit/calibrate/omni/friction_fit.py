@@ -1,11 +1,13 @@
 """Friction of a surface from steady runs: what the arctan law of the rollers explains of a robot's slip, and what stays open.
 
-Each run is taken as one steady motion: its wheels' mean speeds give a velocity by `balance`, which moves the run's ideal motions
-along; residuals are its end (over its way) and its turn. The scale of the forces comes from motor currents, where there are any:
+Each run, without its start and stop (`steady`), is taken as one steady motion: its wheels' mean speeds give a velocity by
+`balance`, which moves the run's ideal motions along; residuals are its end (over its way) and its turn. The scale of the forces
+comes from motor currents, where there are any:
 
-    |i_n| = i_0 + mu_W m g R |f_n| / K,        mu_W from the slope
+    |i_n| = i_0 + mu_W m g |t_n| / K,        mu_W from the slope
 
-Symbols    f force along the roller's axis over mu_W m g · K torque per ampere at the wheel · i_0 what the gear takes
+Symbols    t torque that turns the wheel against its contact, over mu_W m g (m), by both forces of the contact ·
+           K torque per ampere at the wheel · i_0 what the gear takes
 Reference  derived in docs/howto/omni_calibrate.md
 Valid for  runs that keep their wheel speeds, such as straight lines; gears without losses that grow with torque (else mu_W is at
            most what is found)
@@ -22,8 +24,10 @@ from scipy.optimize import least_squares
 from slipfit.calibrate.odometry.spreads import Estimate
 from slipfit.calibrate.omni.balance import Contact, Layout, Steady, steady_motion
 from slipfit.calibrate.omni.runs import OmniRun, dead_reckoned
+from slipfit.calibrate.omni.steady import steady_part, steady_wheel_speeds
 from slipfit.calibrate.spread import inverse_of
 from slipfit.calibrate.unknowns import Unknown
+from slipfit.control.static_limit import NOT_A_LIMIT
 from slipfit.errors import LogError, ParameterError
 from slipfit.library import Ground, OmniRobot, Parameter
 from slipfit.library.files import module_name
@@ -39,6 +43,9 @@ ROBUST_FROM = 1.0
 
 #: Logarithms of ratio and steepness are told when runs make their standard deviation smaller than this.
 TOLD_LOG = 0.35
+
+#: A number that is expected beforehand is told where runs make its standard deviation less than this share of what it was.
+TOLD_BELOW = 0.8
 
 #: A logarithm this near to a bound sits on it.
 NEAR_BOUND = 0.05
@@ -87,7 +94,9 @@ class OmniFriction:
 
     def motions(self, runs: Sequence[OmniRun], robot: OmniRobot) -> list[np.ndarray]:
         """Body motions of the steps of each run, (T - 1, 3): ideal ones, turned and scaled as its steady motion is."""
-        return _moved(runs, robot, _steady(runs, robot, self.contact), self.heading_offset_rad)
+        speeds = np.array([steady_wheel_speeds(run, robot) for run in runs])
+        steady = steady_motion(Layout.of(robot), speeds, self.contact)
+        return _moved(runs, robot, speeds, steady, self.heading_offset_rad)
 
     def path(self, run: OmniRun, robot: OmniRobot, *, measured_heading: bool = False) -> np.ndarray:
         """Poses (T, 3) from the run's true start."""
@@ -98,7 +107,7 @@ class OmniFriction:
         """The surface as simulations take it, right within the forces that were driven; rigid parts are taken as rollers."""
         if self.law_mu_w is None:
             raise ParameterError(f"{self.surface}: no motor current tells the forces; measure friction by slipfit omni tilt")
-        mu_w, note = self.law_mu_w, "within the forces of the runs; as a limit see the calibration"
+        mu_w, note = self.law_mu_w, NOT_A_LIMIT
         values = {"mu_w": mu_w, "mu_t": mu_w * self.contact.mu_ratio}
         values |= {f"{name}_rigid": value for name, value in values.items()}
         values["steepness_s_per_m"] = self.contact.steepness_s_per_m
@@ -132,10 +141,17 @@ class OmniFriction:
         }
 
 
-def fit_friction(runs: Sequence[OmniRun], robot: OmniRobot, *, surface: str = "surface") -> OmniFriction:
+def fit_friction(
+    runs: Sequence[OmniRun], robot: OmniRobot, *, surface: str = "surface", gravity_mps2: float = STANDARD_GRAVITY.value
+) -> OmniFriction:
     """mu_T / mu_W, steepness and centre of mass from six runs or more; mu_W too where motors tell their currents."""
+    driven = len(runs)
+    runs = [part for run in runs if (part := steady_part(run, robot)) is not None]
     if len(runs) < FEWEST_RUNS:
-        raise LogError(f"friction by runs: {len(runs)} runs; expected {FEWEST_RUNS} or more, in different directions")
+        raise LogError(
+            f"friction by runs: {driven} runs, {len(runs)} of them with a steady part; expected {FEWEST_RUNS} or more, in "
+            "different directions, seconds long at one speed"
+        )
     unknowns = _unknowns(robot)
     prior = [u for u in unknowns if u.prior_std]
 
@@ -156,13 +172,16 @@ def fit_friction(runs: Sequence[OmniRun], robot: OmniRobot, *, surface: str = "s
     )
     data = found.fun[: len(found.fun) - len(prior)]
     scatter = max(0.1, float(np.sqrt(np.mean(np.minimum(data**2, 9.0)))))
-    covariance = inverse_of(found.jac.T @ found.jac) * scatter**2
+    rows, precision = found.jac[: len(data)], np.diag([1.0 / u.prior_std**2 if u.prior_std else 0.0 for u in unknowns])
+    covariance = inverse_of(rows.T @ rows / scatter**2 + precision)  # the prior is known by itself: no scatter scales it
     at = dict(zip((u.name for u in unknowns), map(float, found.x), strict=True))
     contact = _contact(at)
     source = f"{len(runs)} runs on {surface}"
     parameters = _told(unknowns, found.x, np.sqrt(np.diag(covariance)), source)
-    steady = _steady(runs, robot, contact)
-    parameters["mu_w"], limit = mu_by_currents(runs, robot, steady, source, steepness=parameters["steepness_s_per_m"])
+    steady = steady_motion(Layout.of(robot), _mean_speeds(runs), contact)
+    parameters["mu_w"], limit = mu_by_currents(
+        runs, robot, steady, source, steepness=parameters["steepness_s_per_m"], gravity_mps2=gravity_mps2
+    )
     parameters["mu_t"] = _product(parameters["mu_w"], parameters["mu_ratio"], source)
     for name in ("rigid_fraction", "phase_sectors"):
         parameters[name] = FittedParameter(
@@ -177,23 +196,25 @@ def _contact(at: dict[str, float]) -> Contact:
     return Contact(math.exp(at["log_mu_ratio"]), math.exp(at["log_steepness_s_per_m"]), at["com_x_m"], at["com_y_m"])
 
 
-def _steady(runs: Sequence[OmniRun], robot: OmniRobot, contact: Contact) -> Steady:
-    wheels = np.array([run.wheels_rad[-1] / run.duration_s for run in runs])
-    return steady_motion(Layout.of(robot), wheels, contact)
+def _mean_speeds(runs: Sequence[OmniRun]) -> np.ndarray:
+    return np.array([run.wheels_rad[-1] / run.duration_s for run in runs])
 
 
 def _ratios(
-    runs: Sequence[OmniRun], robot: OmniRobot, steady: Steady, heading_offset_rad: float
+    runs: Sequence[OmniRun], robot: OmniRobot, speeds: np.ndarray, steady: Steady, heading_offset_rad: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of each run: true over ideal way as a complex number, and its turn (rad)."""
-    ideal = np.array([run.wheels_rad[-1] / run.duration_s for run in runs]) @ np.linalg.pinv(robot.wheel_map()).T
+    """Of each run with its steady wheel speeds: true over ideal way as a complex number, and its turn (rad)."""
+    ideal = speeds @ np.linalg.pinv(robot.wheel_map()).T
     way = (steady.motion[:, 0] + 1j * steady.motion[:, 1]) / (ideal[:, 0] + 1j * ideal[:, 1])
-    return way * np.exp(1j * heading_offset_rad), steady.motion[:, 2] * [run.duration_s for run in runs]
+    driven_s = np.linalg.norm([run.wheels_rad[-1] for run in runs], axis=1) / np.linalg.norm(speeds, axis=1)
+    return way * np.exp(1j * heading_offset_rad), steady.motion[:, 2] * driven_s
 
 
-def _moved(runs: Sequence[OmniRun], robot: OmniRobot, steady: Steady, heading_offset_rad: float) -> list[np.ndarray]:
+def _moved(
+    runs: Sequence[OmniRun], robot: OmniRobot, speeds: np.ndarray, steady: Steady, heading_offset_rad: float
+) -> list[np.ndarray]:
     motions = []
-    for run, way, turn in zip(runs, *_ratios(runs, robot, steady, heading_offset_rad), strict=True):
+    for run, way, turn in zip(runs, *_ratios(runs, robot, speeds, steady, heading_offset_rad), strict=True):
         ideal = run.ideal_motion(robot)
         moved = way * (ideal[:, 0] + 1j * ideal[:, 1])
         share = np.abs(moved) / np.abs(moved).sum()
@@ -202,8 +223,9 @@ def _moved(runs: Sequence[OmniRun], robot: OmniRobot, steady: Steady, heading_of
 
 
 def _residuals(runs: Sequence[OmniRun], robot: OmniRobot, contact: Contact, heading_offset_rad: float) -> np.ndarray:
-    """Ends with the measured heading, along x and y over their ways, and turns, each over its expected error."""
-    ways, turns = _ratios(runs, robot, _steady(runs, robot, contact), heading_offset_rad)
+    """Of steady parts: ends with the measured heading, along x and y over their ways, and turns, each over its expected error."""
+    speeds = _mean_speeds(runs)
+    ways, turns = _ratios(runs, robot, speeds, steady_motion(Layout.of(robot), speeds, contact), heading_offset_rad)
     ends = np.array([run.end_m @ [1.0, 1j] for run in runs])
     ideal = np.array([_ideal_end(run, robot) for run in runs])
     missed = (ways * ideal - ends) / np.array([run.way_m[-1] for run in runs]) / END_SHARE
@@ -221,7 +243,9 @@ def _told(unknowns: Sequence[Unknown], values: np.ndarray, stds: np.ndarray, sou
     for u, value, std in zip(unknowns, values, stds, strict=True):
         low, high = u.bounds()
         name = u.name.removeprefix("log_")
-        if not u.name.startswith("log_"):
+        if u.prior_std and std > TOLD_BELOW * u.prior_std:
+            found[name] = FittedParameter(status=Status.NOT_EXCITED, source=source, note=f"{u.about}: the runs do not tell it")
+        elif not u.name.startswith("log_"):
             found[name] = signed(float(value), float(std), source, u.about)
         elif min(value - low, high - value) < NEAR_BOUND:
             bound = {"at_most" if value - low < high - value else "at_least": math.exp(value)}
@@ -244,16 +268,22 @@ def _told(unknowns: Sequence[Unknown], values: np.ndarray, stds: np.ndarray, sou
     return found
 
 
-def signed(value: float, std: float, source: str, note: str) -> FittedParameter:
-    """A number that may have either sign."""
-    interval = (value - HALF_90 * std, value + HALF_90 * std)
+def signed(value: float, std: float, source: str, note: str, *, reach: float = HALF_90) -> FittedParameter:
+    """A number that may have either sign; its interval reaches so many standard deviations to either side."""
+    interval = (value - reach * std, value + reach * std)
     return FittedParameter(value=value, std=std, interval_90=interval, status=Status.CONVERGED, source=source, note=note)
 
 
 def mu_by_currents(
-    runs: Sequence[OmniRun], robot: OmniRobot, steady: Steady, source: str, *, steepness: FittedParameter
+    runs: Sequence[OmniRun],
+    robot: OmniRobot,
+    steady: Steady,
+    source: str,
+    *,
+    steepness: FittedParameter,
+    gravity_mps2: float = STANDARD_GRAVITY.value,
 ) -> tuple[FittedParameter, float | None]:
-    """mu_W by the slope of motor currents over the forces of the balance; both are magnitudes.
+    """mu_W by the slope of motor currents over the wheels' torques in the balance; both are magnitudes.
 
     Where forces grow with slip all along, their limit is out of sight: mu_W is at least what the wheels held. The second number
     is what the law would end at in any case: with it, forces are right within what was driven.
@@ -262,9 +292,9 @@ def mu_by_currents(
     if len(seen) < FEWEST_RUNS or not isinstance(robot.powertrain, DcMotor):
         note = "the scale of the forces: needs motor currents and a torque constant, or tilt tests"
         return FittedParameter(status=Status.NOT_EXCITED, source=source, note=note), None
-    forces = np.abs(steady.grip_forces[seen]).ravel()
+    torques = np.abs(steady.wheel_torques_m[seen]).ravel()
     currents = np.concatenate([np.asarray(runs[k].currents_a) for k in seen])
-    rows = np.column_stack([np.ones_like(forces), forces])
+    rows = np.column_stack([np.ones_like(torques), torques])
     (_, slope), residual, *_ = np.linalg.lstsq(rows, currents, rcond=None)
     spread = (
         math.sqrt(float(residual[0]) / (len(currents) - 2) * float(np.linalg.inv(rows.T @ rows)[1, 1]))
@@ -272,7 +302,7 @@ def mu_by_currents(
         else math.inf
     )
     per_ampere: Parameter = robot.powertrain.torque_constant_nm_per_a
-    weight = robot.mass_kg.value * STANDARD_GRAVITY.value * robot.wheels.radius_m.value
+    weight = robot.mass_kg.value * gravity_mps2
     share = math.hypot((robot.mass_kg.std or 0.0) / robot.mass_kg.value, (per_ampere.std or 0.0) / per_ampere.value)
     if not slope > 2.0 * spread:
         note = "motor currents do not follow the forces of the balance"

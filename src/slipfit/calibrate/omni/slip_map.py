@@ -20,14 +20,12 @@ import numpy as np
 
 from slipfit.calibrate.omni.directions import Shapes
 from slipfit.calibrate.omni.runs import OmniRun, dead_reckoned, tracked_point
+from slipfit.calibrate.spread import quantile
 from slipfit.errors import ParameterError
 from slipfit.library import OmniRobot
 from slipfit.library.files import write_json
 
 SCHEMA = "slipfit/omni_slip_map/1"
-
-#: 90 % of a normal distribution, to either side.
-_HALF_90 = 1.645
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class SlipMap:
     way_covariance: np.ndarray  # (shapes + 1, shapes + 1) complex, Hermitian: weights and offset
     turn_covariance: np.ndarray  # (shapes, shapes)
     smoothness: tuple[float, float]  # prior standard deviations at degree 1 of ways and turns
-    left_out_percent: float  # median end error of fitted runs, each left out in its turn, heading measured
+    left_out_percent: float  # median end error of fitted runs, each left out in its turn, heading measured; least over smoothness
     runs: tuple[str, ...]
 
     def motion(self, run: OmniRun, robot: OmniRobot) -> np.ndarray:
@@ -96,14 +94,15 @@ class SlipMap:
         """A screen of text."""
         rows = [
             f"{self.robot} on {self.surface}: slip by travel direction from {len(self.runs)} runs",
-            f"  a run left out ends {self.left_out_percent:.2f} % of its way off (median, heading measured)",
+            f"  a run left out ends {self.left_out_percent:.2f} % of its way off (median, heading measured; chosen as the least)",
             f"  tracked point {1e3 * self.offset_m[0]:.1f} mm ahead, {1e3 * self.offset_m[1]:.1f} mm to the left of the centre",
             f"  {'travel':>8}{'slip':>18}{'across':>20}{'turn':>24}",
         ]
+        reach = quantile(len(self.runs))
         for h in self.by_travel(np.radians(np.arange(0.0, 360.0, 30.0))):
-            slip = f"{100.0 * h.slip:.1f} ± {100.0 * _HALF_90 * h.along_std:.1f} %"
-            across = f"{100.0 * h.across:+.1f} ± {100.0 * _HALF_90 * h.across_std:.1f} %"
-            turn = f"{math.degrees(h.turn_radpm):+.1f} ± {math.degrees(_HALF_90 * h.turn_std_radpm):.1f} °/m"
+            slip = f"{100.0 * h.slip:.1f} ± {100.0 * reach * h.along_std:.1f} %"
+            across = f"{100.0 * h.across:+.1f} ± {100.0 * reach * h.across_std:.1f} %"
+            turn = f"{math.degrees(h.turn_radpm):+.1f} ± {math.degrees(reach * h.turn_std_radpm):.1f} °/m"
             rows.append(f"  {math.degrees(h.travel_rad):>7.0f}°{slip:>18}{across:>20}{turn:>24}")
         return "\n".join(rows)
 

@@ -7,8 +7,10 @@ With the run's measured heading, places along it are linear in the weights w, v 
     minimise   sum |r_k / s_k|^2 + sum |w_i / tau_i|^2,        tau_i = tau / roughness_i^2, less by a factor for shapes of speed
     left-out residuals of a run g:   (I - H_gg)^-1 r_g,        H the hat matrix
 
-tau, one for ways and one for turns, is where the median (ways) or the mean square (turns) of left-out errors is least.
-Covariance: q (A^H A + P)^-1, with q the mean square of left-out residuals over s.
+tau, one for ways and one for turns, is where the median (ways) or the mean square (turns) of left-out errors is least; that least
+value is told as `left_out_percent`, a little better than runs that had no part in the choice: those held out are the fair figure.
+Covariance: q (A^H A + P)^-1, with q the mean over runs of the sum of squared left-out residuals over s: marks of a run are
+widened so that together they count as one, and their squares are one square.
 
 Symbols    p places as complex numbers · psi heading · k marks along the run · s_k expected error, `PLACE_STD_M` + `PLACE_SHARE`
            way · A rows over s · P prior precisions
@@ -20,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from slipfit.calibrate.omni.by_run import left_out_residuals
 from slipfit.calibrate.omni.directions import Shapes
 from slipfit.calibrate.omni.runs import LEAST_WAY_M, OmniRun
 from slipfit.calibrate.omni.slip_map import SlipMap
@@ -165,9 +168,6 @@ def _smoothest(
 def _solve(rows: _Rows, information: np.ndarray, pulled: np.ndarray) -> _Solved:
     inverse = np.linalg.inv(information)
     weights = inverse @ pulled
-    residual = rows.target - rows.matrix @ weights
-    through, left_out = rows.matrix @ inverse, np.empty_like(residual)
-    for g in range(int(rows.run[-1]) + 1):
-        of = np.flatnonzero(rows.run == g)
-        left_out[of] = np.linalg.solve(np.eye(len(of)) - through[of] @ rows.matrix[of].conj().T, residual[of])
-    return _Solved(weights, inverse * float(np.mean(np.abs(left_out) ** 2)), left_out)
+    left_out = left_out_residuals(rows.matrix, inverse, rows.target - rows.matrix @ weights, rows.run)
+    scale = float(np.sum(np.abs(left_out) ** 2)) / (int(rows.run[-1]) + 1)
+    return _Solved(weights, inverse * scale, left_out)
