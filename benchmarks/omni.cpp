@@ -11,11 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <fstream>
-#include <vector>
+
+#include "yardstick.hpp"
 
 constexpr int W = 3, MOST_PASSES = 4;
 constexpr double SMALLEST = 1e-12, PER_QUARTER_TURN = 2.0 / M_PI, TOLERATED_EXCESS = 0.01, SHORTEST_WAY = 1e-6;
@@ -162,38 +159,4 @@ class Robot {
     }
 };
 
-template <class T> std::vector<T> read(const char* path) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (!file) std::fprintf(stderr, "cannot read %s\n", path), std::exit(2);
-    std::vector<T> entries(static_cast<size_t>(file.tellg()) / sizeof(T));
-    file.seekg(0).read(reinterpret_cast<char*>(entries.data()), static_cast<std::streamsize>(entries.size() * sizeof(T)));
-    return entries;
-}
-
-State drive(const Parameters& parameters, const std::vector<double>& commands, int steps, int hold, double step_s) {
-    const Robot robot(parameters, step_s);
-    Forces expected;
-    State s = robot.at_rest(expected);
-    for (int first = 0; first < steps; first += hold)
-        for (int k = first; k < std::min(first + hold, steps); ++k) robot.step(s, expected, &commands[first / hold * W]);
-    return robot.at_wheels_centre(s);
-}
-
-int main(int argc, char** argv) {
-    if (argc != 8) return std::fputs("usage: omni parameters commands ends steps hold step_s repetitions\n", stderr), 2;
-    const auto robots = read<Parameters>(argv[1]);
-    const auto commands = read<double>(argv[2]);
-    const int steps = std::atoi(argv[4]), hold = std::atoi(argv[5]), repetitions = std::atoi(argv[7]);
-    if (robots.empty() || commands.size() < static_cast<size_t>((steps + hold - 1) / hold * W))
-        return std::fputs("too few parameters or commands\n", stderr), 2;
-    std::vector<State> ends(robots.size());
-    double fastest_s = 1e300;
-    for (int k = 0; k < repetitions; ++k) {
-        const std::clock_t start = std::clock();
-        for (size_t i = 0; i < robots.size(); ++i) ends[i] = drive(robots[i], commands, steps, hold, std::atof(argv[6]));
-        fastest_s = std::min(fastest_s, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-    }
-    std::ofstream(argv[3], std::ios::binary)
-        .write(reinterpret_cast<const char*>(ends.data()), static_cast<std::streamsize>(ends.size() * sizeof(State)));
-    std::printf("%.9e\n", fastest_s / static_cast<double>(robots.size()));
-}
+int main(int argc, char** argv) { return measure<Robot, State, Forces, W, Parameters>(argc, argv); }

@@ -13,7 +13,7 @@ Symbols    u, v, r velocity of the centre of mass ahead, to the left, yaw rate Â
 Reference  [Williams2002] eqs. (1)-(11); signs and roller angles: derived in docs/theory/omni
 """
 
-from math import floor, isfinite
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,6 @@ from slipfit.kernels import (
     folded,
     keep_alive,
     part,
-    put,
     raw,
     where,
     zeros,
@@ -42,16 +41,14 @@ from slipfit.vehicles.loads import spring_shares
 from slipfit.vehicles.omni_kinematics import grip_axes
 from slipfit.vehicles.planar_body import (
     MOST_PASSES,
-    NOT_FINITE,
-    OK,
     TOLERATED_EXCESS,
     Body,
     Start,
     State,
     Sums,
+    drive_through,
     free_motion,
     look_again,
-    record,
     solve,
     started,
 )
@@ -408,19 +405,8 @@ def _drive(runs, i, hold, every, dt, out, status):
     work, memory, tables = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays)
     _measure(robot, tables)
     wheels, packs, memory = abreast(tables), abreast(work), Memory(abreast(memory.contacts), memory.cells)
-    commands = robot.commands.array
     s = _begin(robot, wheels, memory, work, packs)
-    record(robot, work, s, i, out[:, 0])
-    code = alike(OK, like)
-    for k in range(1, out.shape[1]):
-        for j in range((k - 1) * every, k * every):
-            if j % hold == 0:
-                for n in range(count):
-                    work.command[n] = alike(commands[j // hold * count + n], like)
-            s = step(robot, wheels, memory, packs, s, dt)
-        record(robot, work, s, i, out[:, k])
-        code = where(isfinite(s.x + s.y + s.heading), code, NOT_FINITE)
-    put(status, i, code)
+    drive_through(step, robot, wheels, memory, work, packs, s, i, hold, every, dt, out, status)
     keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays))
 
 

@@ -8,9 +8,10 @@ A step solves them for the velocities at its end; what wheels add is a symmetric
 Symbols    u, v, r velocity of the centre of mass ahead, to the left, yaw rate · g gravity in the body's axes
 """
 
+from math import isfinite
 from typing import Any, NamedTuple
 
-from slipfit.kernels import cos_and_sin, part, put, where
+from slipfit.kernels import alike, cos_and_sin, part, put, where
 
 #: What a run records, in this order; the pose is that of the wheels' centre, the specific force that of the centre of mass.
 BODY_COLUMNS = (
@@ -160,3 +161,23 @@ def record(robot, work, s, i, out):
         put(out[:, 9 + 5 * count + k], i, work.effort[k])
         put(out[:, 9 + 6 * count + k], i, work.lowest[k])
         work.lowest[k] = work.load[k]
+
+
+@part
+def drive_through(step, robot, wheels, memory, work, packs, s, i, hold, every, dt, out, status):
+    """A run from its start to the end of its records, by the vehicle's own step.
+
+    Commands change every `hold` steps; a record is written at the start and after every `every` steps.
+    """
+    commands, count, like = robot.commands.array, len(robot.wheels.x), alike(0.0, robot.body.mass)
+    record(robot, work, s, i, out[:, 0])
+    code = alike(OK, like)
+    for k in range(1, out.shape[1]):
+        for j in range((k - 1) * every, k * every):
+            if j % hold == 0:
+                for n in range(count):
+                    work.command[n] = alike(commands[j // hold * count + n], like)
+            s = step(robot, wheels, memory, packs, s, dt)
+        record(robot, work, s, i, out[:, k])
+        code = where(isfinite(s.x + s.y + s.heading), code, NOT_FINITE)
+    put(status, i, code)

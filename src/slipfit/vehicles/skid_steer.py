@@ -13,7 +13,6 @@ Symbols    u, v, r velocity ahead, to the left, yaw rate · F forces on the whee
 Reference  [Shilliday2023] eqs. (1)-(3) with the signs of docs/theory/skid_steer; wheel_slip [Trimble2022]
 """
 
-from math import isfinite
 from typing import Any, NamedTuple
 
 from slipfit.contact.touch import Touch, coupled, memory_size, remember, strongest, traction
@@ -30,7 +29,6 @@ from slipfit.kernels import (
     keep_alive,
     padded,
     part,
-    put,
     raw,
     where,
     wide,
@@ -48,9 +46,9 @@ from slipfit.vehicles.planar_body import (
     Start,
     State,
     Sums,
+    drive_through,
     free_motion,
     look_again,
-    record,
     solve,
     started,
 )
@@ -274,10 +272,7 @@ def _measure(robot, tables):
 
 @part
 def _drive(runs, i, hold, every, dt, out, status):
-    """Run i of the batch, or a group of runs: the type of i decides, and nothing below knows.
-
-    Commands change every `hold` steps; a record is written at the start and after every `every` steps.
-    """
+    """Run i of the batch, or a group of runs: the type of i decides, and nothing below knows."""
     arrays = at(runs, i)
     like = alike(0.0, arrays.body.mass)
     count = len(arrays.wheels.x)
@@ -293,19 +288,8 @@ def _drive(runs, i, hold, every, dt, out, status):
     work, memory, tables = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays)
     _measure(robot, tables)
     wheels, packs, memory = wide(tables), wide(work), Memory(wide(memory.contacts), memory.cells)
-    commands = robot.commands.array
     s = _begin(robot, wheels, memory, work, packs)
-    record(robot, work, s, i, out[:, 0])
-    code = alike(OK, like)
-    for k in range(1, out.shape[1]):
-        for j in range((k - 1) * every, k * every):
-            if j % hold == 0:
-                for n in range(count):
-                    work.command[n] = alike(commands[j // hold * count + n], like)
-            s = step(robot, wheels, memory, packs, s, dt)
-        record(robot, work, s, i, out[:, k])
-        code = where(isfinite(s.x + s.y + s.heading), code, NOT_FINITE)
-    put(status, i, code)
+    drive_through(step, robot, wheels, memory, work, packs, s, i, hold, every, dt, out, status)
     keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays))
 
 
