@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-real schemas screenshot clean
+.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-rover bench-omni bench-real schemas screenshot clean
 
 help:
 	@echo "make demo          plan, drive, calibrate, validate a simulated robot; twin, report, pictures in demo/"
@@ -15,6 +15,8 @@ help:
 	@echo "make test-browser  reports in a headless browser (needs Chromium)"
 	@echo "make lint          format, rules and types"
 	@echo "make bench         speeds, as ratios (needs g++)"
+	@echo "make bench-rover   rovers on planes and height fields against C++ (needs g++)"
+	@echo "make bench-omni    omnidirectional robots against C++, the document's figures, recordings (needs g++, shared data)"
 	@echo "make bench-real    predictions on recordings of real robots (needs the shared data beside the checkout)"
 	@echo "make schemas       write the JSON schemas of our files anew"
 	@echo "make screenshot    picture of a report for the docs; REPORT=demo/p3at.report.html (needs Chromium)"
@@ -75,6 +77,14 @@ bench: $(VENV)/.bench
 	@$(BIN)/python benchmarks/read_log.py
 	@$(BIN)/python benchmarks/calibrate_time.py
 
+bench-rover: $(VENV)/.dev
+	@$(BIN)/python benchmarks/rover_speed.py
+
+bench-omni: $(VENV)/.dev
+	@$(BIN)/python benchmarks/omni_speed.py
+	@$(BIN)/python benchmarks/omni_sweep.py
+	@$(BIN)/python benchmarks/omni_real.py
+
 bench-real: $(VENV)/.dev
 	@$(BIN)/python benchmarks/real.py
 	@$(BIN)/python benchmarks/real_commands.py
@@ -82,7 +92,7 @@ bench-real: $(VENV)/.dev
 	@$(BIN)/python benchmarks/real_robustness.py
 
 schemas: $(VENV)/.run
-	@for kind in robot ground scenario columns twin odometry; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+	@for kind in robot ground terrain scenario columns twin odometry; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
 
 screenshot: $(VENV)/.dev
 	@$(BIN)/python tests/browser/screenshot.py docs/images/calibration_report.png $(REPORT)

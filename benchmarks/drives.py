@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from slipfit.kernels import Shared, as_batch
 from slipfit.library import Robot, find_ground, find_robot
+from slipfit.library.terrain import find_terrain
 from slipfit.simulate import Scenario
-from slipfit.simulate.assemble import assemble, named_values
-from slipfit.vehicles import loads, skid_steer
+from slipfit.simulate.assemble import assemble, law_of, losses_of, named_values, powertrain_of, start_of, wheels_of
+from slipfit.vehicles import loads, rigid_body, rough, run_loop, skid_steer
+from slipfit.vehicles.books import NoBooks
+from slipfit.vehicles.driver import Table
+from slipfit.vehicles.losses import NoBattery
+from yardstick import Yardstick
 
 STEP_S = 0.001
 HOLD = 10  # steps between two commands
@@ -25,15 +31,16 @@ class Drive:
     steps: int
     out: np.ndarray
     status: np.ndarray
+    vehicle: Any = skid_steer  # the module that drives it
 
     def one_by_one(self) -> None:
-        self._call(skid_steer.one_by_one, 0, self.n)
+        self._call(self.vehicle.one_by_one, 0, self.n)
 
     def in_lanes(self) -> None:
         self.chunk(0, self.n)
 
     def chunk(self, lo: int, hi: int) -> None:
-        self._call(skid_steer.in_lanes, lo, hi)
+        self._call(self.vehicle.in_lanes, lo, hi)
 
     def _call(self, kernel: Callable[..., None], lo: int, hi: int) -> None:
         kernel(self.runs, lo, hi, HOLD, self.steps, STEP_S, self.out, self.status)
@@ -43,15 +50,30 @@ class Drive:
         return self.out[:, -1]
 
     def parameters(self) -> np.ndarray:
-        """One row of numbers per run, in the order of the batch's leaves: what rover.cpp reads."""
-        parts = (self.runs.body, self.runs.wheels, self.runs.powertrain, self.runs.law, self.runs.ground)
-        return np.concatenate([leaf.reshape(self.n, -1) for part in parts for leaf in _leaves(part)], axis=1)
+        """One row of numbers per run, in the order of the batch's leaves: what rover.cpp and rough.cpp read."""
+        r = self.runs
+        tyre = (r.tyre,) if self.vehicle is rough else ()
+        return rows_of(self.n, r.body, r.wheels, *tyre, r.powertrain, r.law, r.ground, r.losses)
+
+    def cpp_s(self, yardstick: Yardstick, repetitions: int = 1) -> float:
+        """CPU seconds of one run in C++."""
+        r = self.runs
+        field = r.ground.coefficients.array if self.vehicle is rough else None
+        return yardstick.seconds_per_run(
+            self.parameters(), r.driver.commands.array, steps=self.steps, hold=HOLD, step_s=STEP_S, repetitions=repetitions,
+            field=field,
+        )  # fmt: skip
+
+
+def rows_of(n: int, *parts: Any) -> np.ndarray:
+    """The numbers of some parts of a batch of n runs, one row per run; what all runs share is left out."""
+    return np.concatenate([leaf.reshape(n, -1) for part in parts for leaf in _leaves(part)], axis=1)
 
 
 def _leaves(tree: Any) -> Iterator[np.ndarray]:
     for leaf in tree:
         if hasattr(leaf, "_fields"):
-            yield from _leaves(leaf)
+            yield from () if isinstance(leaf, Shared) else _leaves(leaf)
         else:
             yield leaf
 
@@ -63,9 +85,10 @@ def _drive(robot: Robot, surface: str, commands: np.ndarray, n: int, vary: dict[
     return _with_space(runs, n, len(commands) * HOLD)
 
 
-def _with_space(runs: Any, n: int, steps: int) -> Drive:
-    columns = len(skid_steer.BODY_COLUMNS) + len(skid_steer.WHEEL_COLUMNS) * runs.wheels.x.shape[1]
-    return Drive(runs, n, steps, np.empty((n, 2, columns)), np.empty(n))
+def _with_space(runs: Any, n: int, steps: int, vehicle: Any = skid_steer) -> Drive:
+    body = rough.BODY6_COLUMNS if vehicle is rough else skid_steer.BODY_COLUMNS
+    columns = len(body) + len(run_loop.WHEEL_COLUMNS) * runs.wheels.x.shape[1]
+    return Drive(runs, n, steps, np.empty((n, 2, columns)), np.empty(n), vehicle)
 
 
 def _spread(n: int, width: float) -> np.ndarray:
@@ -82,10 +105,36 @@ def _weaving_volts(seconds: float) -> np.ndarray:
 
 
 def rover(n: int, seconds: float) -> Drive:
-    """Lynxmotion rovers with DC motors under changing voltages on a slope, magic formula."""
+    """Lynxmotion rovers with DC motors and air drag under changing voltages on a slope, magic formula."""
     factor = _spread(n, 0.2)
     vary = {"mass_kg": 2.148 * factor, "mu": 0.8 * factor, "slope_rad": np.full(n, 0.1), "uphill_rad": np.full(n, 0.3)}
     return _drive(find_robot("lynxmotion_4wd3"), "rover_tyre", _weaving_volts(seconds), n, vary)
+
+
+def rough_rover(n: int, seconds: float, interpolation: str) -> Drive:
+    """The same rovers under the same voltages on a rolling field; tyres that give."""
+    robot, ground, factor = find_robot("lynxmotion_4wd3"), find_ground("rover_tyre"), _spread(n, 0.2)
+    place = {"shape": "terrain", "terrain": "rolling_field"}
+    scenario = Scenario.model_validate({"ground": place, "commands": [{"for_s": 1.0, "v_mps": 0.0}]})
+    v = named_values(robot, ground, scenario) | {"mass_kg": 2.148 * factor, "mu": 0.8 * factor}
+    commands = _weaving_volts(seconds)
+    runs = rough.RoughRuns(
+        body=rigid_body.Body6(
+            v["mass_kg"], v["roll_inertia_kgm2"], v["pitch_inertia_kgm2"], v["yaw_inertia_kgm2"],
+            v["centre_of_mass_x_m"], v["centre_of_mass_y_m"], v["centre_of_mass_height_m"],
+        ),
+        wheels=wheels_of(robot, v, n),
+        tyre=rough.Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"]),
+        powertrain=powertrain_of(robot, v),
+        law=law_of(ground, v),
+        ground=find_terrain("rolling_field").model(v["gravity_mps2"], interpolation),
+        start=start_of(v),
+        driver=Table(Shared(commands.ravel())),
+        losses=losses_of(v),
+        battery=NoBattery(0.0),
+        books=NoBooks(0.0),
+    )  # fmt: skip
+    return _with_space(as_batch(runs, n), n, len(commands) * HOLD, rough)
 
 
 def p3at(n: int, seconds: float, wheels: int = 4) -> Drive:

@@ -5,20 +5,19 @@ is the same equations, state, step and integrator; both must end in the same sta
 time, the fastest round counts (README).
 """
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from drives import _leaves
-from run import COMPILER, HERE, ROUNDS, SAME, _cpu_s, _fastest, _one_core
+from drives import rows_of
 from slipfit.library import find_ground, find_omni_robot
 from slipfit.simulate import Scenario
 from slipfit.simulate.assemble import assemble, named_values
 from slipfit.simulate.commands import command_table
-from slipfit.vehicles import omni, planar_body
+from slipfit.vehicles import omni, planar_body, run_loop
+from yardstick import ROUNDS, SAME, Yardstick, cpu_s, fastest, largest_difference, one_core
 
 RUNS, SECONDS, STEP_S = 1000, 3.5, 2.5e-4
 GOAL = 0.3
@@ -34,7 +33,7 @@ class OmniBatch:
         phases = {f"phase_{w}_sectors": np.linspace(0.0, 1.0, n) ** (w + 1) for w in range(3)}
         self.runs = assemble(robot, ground, named_values(robot, ground, scenario) | phases, table, n)
         self.n, self.steps = n, len(table)
-        columns = len(planar_body.BODY_COLUMNS) + len(planar_body.WHEEL_COLUMNS) * table.shape[1]
+        columns = len(planar_body.BODY_COLUMNS) + len(run_loop.WHEEL_COLUMNS) * table.shape[1]
         self.out, self.status = np.empty((n, 2, columns)), np.empty(n)
 
     def in_lanes(self) -> None:
@@ -43,27 +42,21 @@ class OmniBatch:
     def parameters(self) -> np.ndarray:
         """One row of numbers per run, in the order of the batch's leaves: what omni.cpp reads."""
         r = self.runs
-        parts = (r.body, r.wheels, r.powertrain, r.law, r.rigid_law, r.ground)
-        return np.concatenate([leaf.reshape(self.n, -1) for part in parts for leaf in _leaves(part)], axis=1)
+        return rows_of(self.n, r.body, r.wheels, r.powertrain, r.law, r.rigid_law, r.ground)
 
 
 def main() -> int:
     batch = OmniBatch(RUNS)
     batch.in_lanes()
-    with tempfile.TemporaryDirectory() as name, _one_core():
-        folder = Path(name)
-        subprocess.run([*COMPILER, str(HERE / "omni.cpp"), "-o", str(folder / "omni")], check=True)
-        batch.parameters().tofile(folder / "parameters")
-        batch.runs.commands.array.tofile(folder / "commands")
-        numbers = [str(value) for value in (batch.steps, 1, STEP_S, 1)]
-        call = [str(folder / "omni"), *(str(folder / file) for file in ("parameters", "commands", "ends")), *numbers]
+    with tempfile.TemporaryDirectory() as folder, one_core():
+        yardstick = Yardstick("omni.cpp", Path(folder))
+        commands = batch.runs.driver.commands.array
 
         def cpp_s() -> float:
-            return float(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+            return yardstick.seconds_per_run(batch.parameters(), commands, steps=batch.steps, hold=1, step_s=STEP_S)
 
-        best = _fastest(cpp=cpp_s, lanes=lambda: _cpu_s(batch.in_lanes) / batch.n)
-        wanted = np.fromfile(folder / "ends").reshape(batch.n, -1)
-    difference = np.max(np.abs(batch.out[:, -1, : wanted.shape[1]] - wanted) / np.maximum(1.0, np.abs(wanted)))
+        best = fastest(cpp=cpp_s, lanes=lambda: cpu_s(batch.in_lanes) / batch.n)
+        difference = largest_difference(batch.out[:, -1], yardstick.ends(batch.n))
     ratio = best["lanes"] / best["cpp"]
     is_met = ratio <= GOAL and difference <= SAME
     print(f"{RUNS} runs of {SECONDS:g} s at {1e3 * STEP_S:g} ms, fastest of {ROUNDS} rounds")

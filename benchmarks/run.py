@@ -4,25 +4,19 @@ The machine may be busy with other things: what is compared is measured in turns
 """
 
 import argparse
-import contextlib
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from drives import HOLD, STEP_S, Drive, p3at, rover
+from drives import Drive, p3at, rover
 from slipfit.kernels import run_chunks
+from yardstick import HERE, ROUNDS, SAME, Yardstick, cpu_s, fastest, largest_difference, one_core
 
-HERE = Path(__file__).parent
-COMPILER = ("g++", "-std=c++17", "-O3", "-march=native")
-ROUNDS = 7
-SAME = 1e-9
 MARKERS = ("<!-- figures: written by run.py --write-readme -->", "<!-- end of figures -->")
 
 
@@ -43,72 +37,24 @@ def _at_least(name: str, value: float, limit: float, digits: int = 2) -> Figure:
     return Figure(name, f">= {limit:,g}", f"{value:,.{digits}f}", value >= limit)
 
 
-@contextlib.contextmanager
-def _one_core() -> Iterator[None]:
-    """Keep this process, and those it starts, on one core."""
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(cores)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, cores)
-
-
-def _cpu_s(work: Callable[[], None], repetitions: int = 1) -> float:
-    """CPU seconds of one call in this thread."""
-    begin_s = time.thread_time()
-    for _ in range(repetitions):
-        work()
-    return (time.thread_time() - begin_s) / repetitions
-
-
-def _fastest(**timers: Callable[[], float]) -> dict[str, float]:
-    """The fastest of all rounds of each timer; a round calls each once."""
-    rounds = [{name: timer() for name, timer in timers.items()} for _ in range(ROUNDS)]
-    return {name: min(entry[name] for entry in rounds) for name in timers}
-
-
 # --- against C++ ----------------------------------------------------------------------------------------------------------
-
-
-class Yardstick:
-    """rover.cpp, compiled, with the parameters and commands of some drives in files."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        subprocess.run([*COMPILER, str(HERE / "rover.cpp"), "-o", str(folder / "rover")], check=True)
-
-    def seconds_per_run(self, drive: Drive, repetitions: int) -> float:
-        parameters, commands = self._folder / "parameters", self._folder / "commands"
-        drive.parameters().tofile(parameters)
-        drive.runs.commands.array.tofile(commands)
-        numbers = (str(value) for value in (drive.steps, HOLD, STEP_S, repetitions))
-        call = [str(self._folder / "rover"), str(parameters), str(commands), str(self._folder / "ends"), *numbers]
-        return float(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
-
-    def ends(self, drive: Drive) -> np.ndarray:
-        self.seconds_per_run(drive, 1)
-        return np.fromfile(self._folder / "ends").reshape(drive.n, -1)
-
-
-def _largest_difference(drive: Drive, yardstick: Yardstick) -> float:
-    """Between our end states and those of C++, each relative to 1 or to its size if that is larger."""
-    wanted = yardstick.ends(drive)
-    return float(np.max(np.abs(drive.ends[:, : wanted.shape[1]] - wanted) / np.maximum(1.0, np.abs(wanted))))
 
 
 def against_cpp() -> list[Figure]:
     single, batch = rover(1, seconds=5.0), rover(1000, seconds=1.0)
     with tempfile.TemporaryDirectory() as folder:
-        yardstick = Yardstick(Path(folder))
+        yardstick = Yardstick("rover.cpp", Path(folder))
         single.one_by_one()
         batch.in_lanes()
-        differences = (_largest_difference(single, yardstick), _largest_difference(batch, yardstick))
-        best = _fastest(
-            cpp=lambda: yardstick.seconds_per_run(single, 20),
-            single=lambda: _cpu_s(single.one_by_one, 20),
-            cpp_batch=lambda: yardstick.seconds_per_run(batch, 1),
-            lanes=lambda: _cpu_s(batch.in_lanes) / batch.n,
+        differences = []
+        for drive in (single, batch):
+            drive.cpp_s(yardstick)
+            differences.append(largest_difference(drive.ends, yardstick.ends(drive.n)))
+        best = fastest(
+            cpp=lambda: single.cpp_s(yardstick, 20),
+            single=lambda: cpu_s(single.one_by_one, 20),
+            cpp_batch=lambda: batch.cpp_s(yardstick),
+            lanes=lambda: cpu_s(batch.in_lanes) / batch.n,
         )
     assert max(differences) <= SAME, f"end states differ from C++ by {differences}"
     per_step_ns = {name: 1e9 * best[name] / (batch if name in ("lanes", "cpp_batch") else single).steps for name in best}
@@ -130,10 +76,10 @@ def against_mujoco() -> list[Figure]:
     single, batch = p3at(1, seconds), p3at(512, seconds=1.0)
     single.in_lanes()
     batch.in_lanes()
-    best = _fastest(
+    best = fastest(
         mujoco=lambda: seconds_per_simulated_second(1.0),
-        single=lambda: _cpu_s(single.in_lanes) / seconds,
-        lanes=lambda: _cpu_s(batch.in_lanes) / batch.n,
+        single=lambda: cpu_s(single.in_lanes) / seconds,
+        lanes=lambda: cpu_s(batch.in_lanes) / batch.n,
     )
     return [
         _at_least("P3AT, one run: times faster than MuJoCo", best["mujoco"] / best["single"], 5.0, 1),
@@ -200,7 +146,7 @@ def threads_against_processes() -> list[Figure]:
     drive = p3at(2 * each, seconds)
     drive.in_lanes()
     crowd = Crowd(2, each, seconds)
-    best = _fastest(processes=crowd.wall_s, threads=lambda: _wall_s(lambda: run_chunks(drive.chunk, drive.n, workers=2)))
+    best = fastest(processes=crowd.wall_s, threads=lambda: _wall_s(lambda: run_chunks(drive.chunk, drive.n, workers=2)))
     crowd.leave()
     return [_at_least("two threads: throughput / two processes", best["processes"] / best["threads"], 0.95)]
 
@@ -211,7 +157,7 @@ def threads_against_processes() -> list[Figure]:
 def _ns_per_step(drive: Drive, work: Callable[[], None]) -> float:
     repetitions = max(1, 400_000 // (drive.n * drive.steps))
     work()
-    return 1e9 * min(_cpu_s(work, repetitions) for _ in range(ROUNDS)) / (drive.n * drive.steps)
+    return 1e9 * min(cpu_s(work, repetitions) for _ in range(ROUNDS)) / (drive.n * drive.steps)
 
 
 def growth() -> list[str]:
@@ -270,10 +216,10 @@ def main() -> int:
     parser.add_argument("--write-readme", action="store_true", help="refresh the figures in benchmarks/README.md")
     arguments = parser.parse_args()
     _need_mujoco()
-    with _one_core():
+    with one_core():
         figures = [*against_cpp(), *against_mujoco()]
     figures += [*first_result(), *threads_against_processes()]
-    with _one_core():
+    with one_core():
         lines = [_machine(), "", *_table(figures), *growth()]
     print("\n".join(lines))
     if arguments.write_readme:

@@ -6,6 +6,7 @@ from robots import ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_any_robot
 from slipfit.simulate import Scenario, simulate
+from slipfit.simulate.scenario import find_scenario
 
 NOTHING = Scenario(commands=[{"for_s": 0.001, "v_mps": 0.0}], record_s=0.001)
 
@@ -13,7 +14,13 @@ JOBS = [("p3at", law) for law in LAWS] + [("lynxmotion_4wd3", "magic_formula")]
 JOBS += [("ohio_omni", "arctan"), ("ohio_omni", "arctan_ellipse"), ("robotino", "arctan"), ("optiodom_mecanum", "arctan")]
 
 
+#: Drives with books: by voltages and by waypoints, on a plane and over a terrain.
+ROVERS = ["crater_rim", "bump_3cm", "serpentine_flat", "rover_voltages"]
+
+
 if __name__ == "__main__":
     first, every = map(int, sys.argv[1:])
     for robot, law in JOBS[first::every]:
         simulate(find_any_robot(robot), NOTHING, ground=ground_with(law))
+    for name in ROVERS[first::every]:
+        simulate("lynxmotion_4wd3", find_scenario(name))

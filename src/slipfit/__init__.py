@@ -26,6 +26,8 @@ _HOMES = {
     "find_ground": "slipfit.library",
     "robot_names": "slipfit.library",
     "ground_names": "slipfit.library",
+    "Terrain": "slipfit.library",
+    "find_terrain": "slipfit.library",
     "Channel": "slipfit.logs",
     "ColumnMap": "slipfit.logs",
     "DriveLog": "slipfit.logs",
@@ -79,9 +81,11 @@ if TYPE_CHECKING:
     from slipfit.library import OmniRobot as OmniRobot
     from slipfit.library import Parameter as Parameter
     from slipfit.library import Robot as Robot
+    from slipfit.library import Terrain as Terrain
     from slipfit.library import find_ground as find_ground
     from slipfit.library import find_omni_robot as find_omni_robot
     from slipfit.library import find_robot as find_robot
+    from slipfit.library import find_terrain as find_terrain
     from slipfit.library import ground_names as ground_names
     from slipfit.library import robot_names as robot_names
     from slipfit.logs import Channel as Channel

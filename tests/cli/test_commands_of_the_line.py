@@ -1,6 +1,7 @@
 """Help, JSON and exit codes of every command; what simulate and demo write."""
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -46,6 +47,8 @@ ENGINES = pytest.mark.engine
 ARGUMENTS = {
     ("robots", "show"): ["p3at"],
     ("grounds", "show"): ["gravel"],
+    ("terrain", "show"): ["slope_20deg"],
+    ("scenarios", "show"): ["serpentine_20deg"],
     ("schema",): ["robot"],
     ("simulate",): ["p3at", "--scenario", "short.yaml"],
     ("inspect",): ["drive", "--robot", "p3at"],
@@ -67,6 +70,7 @@ ARGUMENTS = {
     ("omni", "calibrate"): [*(f"line_{k}" for k in range(6)), "--robot", "robotino"],
     ("omni", "tilt"): ["--mu-w-deg", "14.4", "--mu-w-deg", "14.6"],
     ("omni", "motor"): ["motors", "--supply-v", "24"],
+    ("tyre", "fit"): ["forces.csv", "--columns", "map.yaml", "--law", "dugoff"],
     ("friction", "tilt"): ["--angle-deg", "30", "--angle-deg", "31"],
     ("friction", "pull"): ["--force-n", "95", "--force-n", "92", "--robot", "p3at"],
     ("friction", "stall"): ["--torque-nm", "10", "--torque-nm", "11", "--robot", "p3at"],
@@ -82,6 +86,11 @@ def short_scenario(tmp_path, request):
     if "[omni calibrate]" in request.node.name:
         for k in range(6):
             log_of(line(k * np.pi / 3.0, 0.8, 0.01, 0.05)).save_csv(tmp_path / f"line_{k}")
+    if "[tyre fit]" in request.node.name:
+        (tmp_path / "forces.csv").write_text(
+            "slip,force\n" + "".join(f"{k / 20},{40 * math.tanh(k / 2)}\n" for k in range(-9, 10))
+        )
+        (tmp_path / "map.yaml").write_text("{schema: slipfit/tyre_columns/1, slip: slip, load_n: 50, force_along: force}\n")
     if "[omni motor]" in request.node.name:
         motor_log(dt_s=0.01).save_csv(tmp_path / "motors")
     if "[drive]" in request.node.name:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import slipfit
 from slipfit.cli import app
 from slipfit.errors import SlipfitError
-from slipfit.library import Ground, Robot, references
+from slipfit.library import Ground, Robot, TerrainFile, references
 from slipfit.simulate import Scenario
 
 ROOT = Path(__file__).parent.parent.parent
@@ -126,7 +126,7 @@ def parts(annotation):
     return [part for argument in get_args(annotation) for part in parts(argument)]
 
 
-@pytest.mark.parametrize("model", [Robot, Ground, Scenario], ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", [Robot, Ground, TerrainFile, Scenario], ids=lambda model: model.__name__)
 def test_every_key_of_a_file_is_described(model):
     page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
     described = {key for entry in re.findall(r"`([\w.]+)`", page) for key in entry.split(".")} | {"schema"}

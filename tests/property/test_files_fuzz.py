@@ -9,12 +9,17 @@ import yaml
 
 import slipfit
 from slipfit.errors import SlipfitError
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, Robot, TerrainFile
 from slipfit.simulate import Scenario
 
 LIBRARY = Path(slipfit.__file__).parent / "library"
-FILES = {Robot: "robots/p3at.yaml", Ground: "grounds/rover_tyre.yaml", Scenario: "scenarios/step_and_spin.yaml"}
-MUTANTS = 400  # of each kind of file and each way of spoiling it: 2400 in all
+FILES = {
+    Robot: "robots/p3at.yaml",
+    Ground: "grounds/rover_tyre.yaml",
+    TerrainFile: "terrains/crater_rim.yaml",
+    Scenario: "scenarios/step_and_spin.yaml",
+}
+MUTANTS = 400  # of each kind of file and each way of spoiling it: 3200 in all
 
 #: Values that programs stumble over.
 VALUES = [

@@ -21,7 +21,9 @@ from slipfit.cli import (
     plan,
     schema,
     simulate,
+    terrain,
     twin,
+    tyre,
     validate,
     verify,
 )
@@ -53,9 +55,12 @@ app.command("umbmark")(odometry.umbmark)
 app.command("circle")(odometry.circle)
 app.add_typer(catalogue.robots, name="robots")
 app.add_typer(catalogue.grounds, name="grounds")
+app.add_typer(catalogue.scenarios, name="scenarios")
+app.add_typer(terrain.app, name="terrain")
 app.command("laws")(catalogue.laws)
 app.command("twin")(twin.twin)
 app.add_typer(friction.app, name="friction")
+app.add_typer(tyre.app, name="tyre")
 omni.app.command("limit")(omni_motion.limit)
 omni.app.command("move")(omni_motion.move)
 app.add_typer(omni.app, name="omni")

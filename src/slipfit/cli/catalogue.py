@@ -1,5 +1,6 @@
-"""slipfit robots, grounds, laws: what the library has, with sources."""
+"""slipfit robots, grounds, scenarios, laws: what the library has, with sources."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from slipfit.errors import ParameterError
 
 robots = typer.Typer(help="Robots of the library, with the source of every number.", invoke_without_command=True)
 grounds = typer.Typer(help="Grounds of the library, with the source of every number.", invoke_without_command=True)
+scenarios = typer.Typer(help="Scenarios of the library: drives to simulate, and to start from.", invoke_without_command=True)
 
 NameArgument = Annotated[str, typer.Argument(help="Name in the library, or the path of a .yaml file.")]
 YamlFlag = Annotated[bool, typer.Option("--yaml", help="Print the file itself, as a start for your own.")]
@@ -71,6 +73,44 @@ def show_ground(name: NameArgument, json: JsonFlag = False, yaml: YamlFlag = Fal
     _show_record(record, {p.source for p in record.parameters.values()}, json=json, yaml=yaml)
 
 
+@scenarios.callback()
+def list_scenarios(context: typer.Context, json: JsonFlag = False) -> None:
+    """List all scenarios.
+
+    Example: slipfit simulate lynxmotion_4wd3 --scenario crater_rim --report crater.html
+    """
+    if context.invoked_subcommand:
+        return
+    from slipfit.simulate.scenario import find_scenario, scenario_names
+
+    records = {name: find_scenario(name) for name in scenario_names()}
+    rows = [(name, *_place(s), f"{s.duration_s:.3g} s", s.about) for name, s in records.items()]
+    text = (
+        table(rows, ("scenario", "surface", "shape", "at most", "about"))
+        + "\n\nslipfit scenarios show NAME shows one as its file."
+    )
+    show(text, {"scenarios": [{"name": name} | s.to_mapping() for name, s in records.items()]}, as_json=json)
+
+
+def _place(scenario: Any) -> tuple[str, str]:
+    """Surface and shape of its ground, in a word or two."""
+    place = scenario.ground
+    gravity = f", {place.gravity_mps2:g} m/s²" if place.gravity_mps2 else ""
+    tilt = f"{math.degrees(place.slope_rad):.3g}°" if place.slope_rad else "level"
+    return place.surface, f"{place.terrain or tilt}{gravity}"
+
+
+@scenarios.command("show")
+def show_scenario(name: NameArgument, json: JsonFlag = False, yaml: YamlFlag = False) -> None:
+    """Show one scenario as its file, a start for your own."""
+    from slipfit.simulate.scenario import find_scenario
+
+    if yaml and json:
+        raise ParameterError("--json and --yaml exclude each other; choose one")
+    record = find_scenario(name)
+    show(record.to_yaml().rstrip("\n"), {"name": name} | record.to_mapping(), as_json=json)
+
+
 def _show_record(record: Any, sources: set[str], *, json: bool, yaml: bool) -> None:
     from slipfit.library import citation, references
 
@@ -86,7 +126,10 @@ def _show_record(record: Any, sources: set[str], *, json: bool, yaml: bool) -> N
 
 
 def laws(
-    plot: Annotated[Path | None, typer.Option(help="Draw all laws into this picture (.png, .svg or .pdf).")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the friction curves side by side, and all laws, into this picture (.png, .svg, .pdf)."),
+    ] = None,
     json: JsonFlag = False,
     force: ForceFlag = False,
 ) -> None:
@@ -95,9 +138,13 @@ def laws(
     from slipfit.library import citation
 
     if plot:
-        from slipfit.report.figures import draw_laws, save_figure
+        from slipfit.library.files import check_target
+        from slipfit.report.figures import FIGURE_FORMATS, save_figure
 
-        save_figure(draw_laws(), plot, force=force)
+        check_target(plot, force=force, formats=FIGURE_FORMATS)
+        from slipfit.report.tyre_figure import draw_law_comparison
+
+        save_figure(draw_law_comparison(), plot, force=force)
     blocks, documents = [], []
     for law in LAWS.values():
         lines = [law.name, f"  {law.about}", f"  {law.formula}", f"  valid for {law.valid_for}"]

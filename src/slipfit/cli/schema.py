@@ -9,11 +9,12 @@ from slipfit.errors import ParameterError
 
 
 def schema(
-    kind: Annotated[str, typer.Argument(help="robot, ground, scenario, columns, twin or odometry.")], json: JsonFlag = False
+    kind: Annotated[str, typer.Argument(help="robot, ground, terrain, scenario, columns, twin or odometry.")],
+    json: JsonFlag = False,
 ) -> None:
     """Print the JSON schema of a kind of file; an editor that knows it completes and checks as you type."""
     from slipfit.calibrate.odometry import OdometryReadings
-    from slipfit.library import Ground, Robot
+    from slipfit.library import Ground, Robot, TerrainFile
     from slipfit.library.files import NamedFile, nearest
     from slipfit.library.schemas import schema_text
     from slipfit.logs import ColumnMap
@@ -23,6 +24,7 @@ def schema(
     kinds: dict[str, type[NamedFile]] = {
         "robot": Robot,
         "ground": Ground,
+        "terrain": TerrainFile,
         "scenario": Scenario,
         "columns": ColumnMap,
         "twin": Twin,

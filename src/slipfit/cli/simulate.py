@@ -1,4 +1,4 @@
-"""slipfit simulate: drive a robot over a level or tilted plane."""
+"""slipfit simulate: drive a robot over a level or tilted plane, or over a terrain."""
 
 import contextlib
 import math
@@ -20,7 +20,10 @@ ENDLESS_MU = 5.0
 
 def simulate(
     robot: Annotated[str, typer.Argument(help="Robot of the library (slipfit robots), a robot file, or a twin.")],
-    scenario: Annotated[Path | None, typer.Option(help="Scenario file; without one: a drive that suits the robot.")] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option(help="Scenario of the library (slipfit scenarios), or a .yaml file; else a drive that suits the robot."),
+    ] = None,
     ground: Annotated[str | None, typer.Option(help="Ground of library or twin, or a file; instead of the scenario's.")] = None,
     slope_deg: Annotated[float | None, typer.Option(help="Slope of the plane, degrees; instead of the scenario's.")] = None,
     uphill_deg: Annotated[float | None, typer.Option(help="Direction of steepest ascent from the x axis, degrees.")] = None,
@@ -30,7 +33,8 @@ def simulate(
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the drive into this picture (.png, .svg or .pdf).")] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write a page of the drive, .html: from above as it moves, with wheel slip; over time.")
+        Path | None,
+        typer.Option(help="Write a page of the drive, .html: in motion or in 3D, with wheel slip; over time; of rovers, energy."),
     ] = None,
     json: JsonFlag = False,
     force: ForceFlag = False,
@@ -39,23 +43,17 @@ def simulate(
 
     Example: slipfit simulate p3at --slope-deg 10 --plot drive.png -o drive.csv
     """
-    from slipfit.simulate import Scenario
     from slipfit.simulate import simulate as run
     from slipfit.simulate.run import robot_on_ground
-    from slipfit.simulate.scenario import standard_drive
+    from slipfit.simulate.scenario import find_scenario, standard_drive
     from slipfit.twin import Twin, find_driver
 
     driver = find_driver(robot)
-    drive = Scenario.load(scenario) if scenario else standard_drive(getattr(driver, "drive", "skid_steer"))
-    asked_by = Path(robot) if isinstance(driver, Twin) else None if ground else scenario
+    drive = find_scenario(scenario) if scenario else standard_drive(getattr(driver, "drive", "skid_steer"))
+    asked_by = robot if isinstance(driver, Twin) else None if ground else scenario
     with _told_with(asked_by):
         chosen, surface = robot_on_ground(driver, drive, ground)
-    tilt: dict[str, Any] = {}
-    if slope_deg is not None:
-        tilt["slope_rad"] = _radians("--slope-deg", slope_deg, 0.0, 89.9)
-    if uphill_deg is not None:
-        tilt["uphill_rad"] = _radians("--uphill-deg", uphill_deg, -360.0, 360.0)
-    drive = drive.model_copy(update={"ground": drive.ground.model_copy(update=tilt)})
+    drive = _tilted(drive, slope_deg, uphill_deg)
     _check_targets(out, readings, plot, report, drive, force=force)
     with working("simulating; a law that was never run here is compiled first, some 20 s"), _told_with(scenario):
         trajectory = run(chosen, drive, ground=surface)
@@ -67,34 +65,87 @@ def simulate(
         written.append(readings)
     elif readings:
         written += trajectory.readings.save_csv(readings, force=force)
-    if plot:
-        from slipfit.report.figures import draw_drive, save_figure
-
-        save_figure(draw_drive(trajectory, chosen), plot, force=force)
-        written.append(plot)
     notes = _assumed(driver, surface) if isinstance(driver, Twin) else []
+    if plot:
+        _draw(trajectory, chosen, drive, plot, force=force)
+        written.append(plot)
     if report:
-        from slipfit.report.drive_report import write_drive_report
-
-        write_drive_report(trajectory, chosen, surface, drive, report, notes=notes, force=force)
+        is_as_written = ground is None and not isinstance(driver, Twin)
+        _write_report(trajectory, chosen, surface, drive, report, notes, is_as_written=is_as_written, force=force)
         written.append(report)
     lines = [trajectory.summary()]
     if trajectory.readings.channels:
         lines.append(trajectory.readings.summary())
     lines += [f"note: {note}" for note in notes]
     lines += [f"wrote {path}" for path in written]
-    show("\n".join(lines), {**_document(trajectory, written), "notes": notes}, as_json=json)
-    if trajectory.status.name != "FINISHED":
+    document = _document(trajectory, written)
+    if drive.keeps_books:
+        document |= _rover_document(trajectory)
+    show("\n".join(lines), {**document, "notes": [*document.get("notes", []), *notes]}, as_json=json)
+    if trajectory.status.name not in ("FINISHED", "ARRIVED"):
         raise typer.Exit(1)
 
 
 @contextlib.contextmanager
-def _told_with(file: Path | None) -> Iterator[None]:
+def _told_with(file: str | None) -> Iterator[None]:
     """What turns out to be wrong with a drive is told with the file that asks for it."""
     try:
         yield
     except SlipfitError as error:
         raise type(error)(f"{file}: {error}" if file else str(error)) from None
+
+
+def _tilted(drive: Any, slope_deg: float | None, uphill_deg: float | None) -> Any:
+    """The scenario with the slope of the command line."""
+    given = {"--slope-deg": slope_deg, "--uphill-deg": uphill_deg}
+    flags = [flag for flag, degrees in given.items() if degrees is not None]
+    if flags and drive.ground.shape == "terrain":
+        raise ParameterError(
+            f"{flags[0]} {given[flags[0]]:g}: the scenario's ground is the terrain {drive.ground.terrain}, which has the slopes "
+            f"of its heights; leave it out, or take a scenario on a plane"
+        )
+    tilt: dict[str, Any] = {}
+    if slope_deg is not None:
+        tilt["slope_rad"] = _radians("--slope-deg", slope_deg, 0.0, 89.9)
+    if uphill_deg is not None:
+        tilt["uphill_rad"] = _radians("--uphill-deg", uphill_deg, -360.0, 360.0)
+    return drive.model_copy(update={"ground": drive.ground.model_copy(update=tilt)})
+
+
+def _draw(trajectory: Any, robot: Any, drive: Any, plot: Path, *, force: bool) -> None:
+    from slipfit.report.figures import draw_drive, save_figure
+
+    if drive.keeps_books:
+        from slipfit.report.rover_picture import draw_rover
+
+        save_figure(draw_rover(trajectory, robot, drive), plot, force=force)
+    else:
+        save_figure(draw_drive(trajectory, robot), plot, force=force)
+
+
+def _write_report(
+    trajectory: Any,
+    robot: Any,
+    surface: Any,
+    drive: Any,
+    report: Path,
+    notes: list[str],
+    *,
+    is_as_written: bool,
+    force: bool,
+) -> None:
+    if drive.keeps_books:
+        from slipfit.report.rover_report import write_rover_report
+        from slipfit.simulate.torque_model import simulate_torque_model
+
+        # The torque model takes gravity from the surface that the scenario names: both must have driven under the same.
+        is_same = is_as_written and drive.ground.shape == "plane" and drive.ground.gravity_mps2 is None
+        beside = simulate_torque_model(robot, drive) if is_same and robot.torque_model is not None else None
+        write_rover_report(trajectory, robot, surface, drive, report, beside=beside, notes=notes, force=force)
+    else:
+        from slipfit.report.drive_report import write_drive_report
+
+        write_drive_report(trajectory, robot, surface, drive, report, notes=notes, force=force)
 
 
 def _radians(flag: str, degrees: float, lower: float, upper: float) -> float:
@@ -171,4 +222,31 @@ def _document(trajectory: Any, written: list[Path]) -> dict[str, Any]:
         "lifted_wheels": [{"wheel": w, "first_at_s": when} for w, when in t.lifted_wheels.items()],
         "readings": {c.name: {"samples": len(c.stamps_ns), "rate_hz": c.rate_hz} for c in t.readings.channels.values()},
         "written": written,
+    }
+
+
+def _rover_document(t: Any) -> dict[str, Any]:
+    """What drives with books tell besides: route, slip, tipping over, and every joule."""
+    from dataclasses import asdict
+
+    import numpy as np
+
+    quantiles = {"median": 0.5, "at_95": 0.95}
+    slip = {name: float(np.nanquantile(np.abs(t.slip), share)) for name, share in quantiles.items()}
+    angle = {name: float(np.nanquantile(np.abs(t.slip_angle_rad), share)) for name, share in quantiles.items()}
+    energy = t.energy
+    sums = {name: getattr(energy, name) for name in ("dissipated_j", "stored_j", "remainder_j", "remainder_share")}
+    return {
+        "shape": t.shape,
+        "gravity_mps2": t.gravity_mps2,
+        "arrived_at_s": t.arrived_at_s,
+        "stopped_at_s": t.stopped_at_s,
+        "waypoints": len(t.waypoints_m),
+        "waypoints_reached": int(t.waypoint[-1]) if t.waypoints_m else 0,
+        "largest_cross_track_m": t.largest_cross_track_m,
+        "smallest_tip_over_margin_rad": t.smallest_tip_over_margin_rad,
+        "slip": slip,
+        "slip_angle_rad": angle,
+        "energy": asdict(energy) | sums,
+        "notes": list(t.all_notes),
     }

@@ -1,7 +1,19 @@
 """Contact laws: slip defined once, one law per file, all behind one answer (`touch.Traction`)."""
 
 from slipfit.contact.law import LawInfo, LawParameter
-from slipfit.contact.laws import LAWS
+from slipfit.contact.laws import CURVES, LAWS, curve
 from slipfit.contact.touch import Touch, Traction, force, memory_size, remember, traction
 
-__all__ = ["LAWS", "LawInfo", "LawParameter", "Touch", "Traction", "force", "memory_size", "remember", "traction"]
+__all__ = [
+    "CURVES",
+    "LAWS",
+    "LawInfo",
+    "LawParameter",
+    "Touch",
+    "Traction",
+    "curve",
+    "force",
+    "memory_size",
+    "remember",
+    "traction",
+]

@@ -1,6 +1,21 @@
 """Ground shapes and their memory."""
 
+from slipfit.ground.height_field import BicubicField, BilinearField, height_field, surface_at
 from slipfit.ground.plane import Plane, plane
-from slipfit.ground.shape import Memory, cell_count, gravity_in_body
+from slipfit.ground.shape import Memory, Surface, cell_count, gravity_in_body, gravity_in_ground, is_on_map, surface
 
-__all__ = ["Memory", "Plane", "cell_count", "gravity_in_body", "plane"]
+__all__ = [
+    "BicubicField",
+    "BilinearField",
+    "Memory",
+    "Plane",
+    "Surface",
+    "cell_count",
+    "gravity_in_body",
+    "gravity_in_ground",
+    "height_field",
+    "is_on_map",
+    "plane",
+    "surface",
+    "surface_at",
+]

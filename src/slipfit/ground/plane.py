@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slipfit.ground.shape import gravity_in_body
+from slipfit.ground.shape import Surface, gravity_in_body, gravity_in_ground, surface
+from slipfit.kernels import alike
 
 
 class Plane(NamedTuple):
@@ -33,3 +34,14 @@ def _(ground, memory, x, y, cos_heading, sin_heading):
     ahead = cos_heading * ground.uphill_x + sin_heading * ground.uphill_y
     to_left = cos_heading * ground.uphill_y - sin_heading * ground.uphill_x
     return -ground.along * ahead, -ground.along * to_left, ground.into
+
+
+@gravity_in_ground.of(Plane)
+def _(ground):
+    return -ground.along * ground.uphill_x, -ground.along * ground.uphill_y, -ground.into
+
+
+@surface.of(Plane)
+def _(ground, memory, x, y):
+    zero = alike(0.0, x)
+    return Surface(zero, zero, zero)

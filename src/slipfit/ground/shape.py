@@ -12,10 +12,36 @@ class Memory(NamedTuple):
     cells: Any
 
 
+class Surface(NamedTuple):
+    """The ground at one place of its own frame: how high it is, and how it rises along x and y."""
+
+    height: float  # m
+    slope_x: float  # m/m
+    slope_y: float
+
+
 @chosen_by_type
 def gravity_in_body(ground, memory, x, y, cos_heading, sin_heading):
-    """Gravity at a place along the body's x (ahead) and y (left), and into the ground, m/s^2."""
+    """Gravity at a place along the body's x (ahead) and y (left), and into the ground, m/s^2. Of planes: planar vehicles ask."""
     raise NotImplementedError("a ground registers its own gravity")
+
+
+@chosen_by_type
+def gravity_in_ground(ground):
+    """Gravity along the axes of the ground's own frame, m/s^2: (0, 0, -g) where z is up; a plane's z is its normal."""
+    raise NotImplementedError("a ground registers its own gravity")
+
+
+@chosen_by_type
+def surface(ground, memory, x, y):
+    """Height and slopes at a place; bodies that move in space ask."""
+    raise NotImplementedError("a ground registers its own shape")
+
+
+@chosen_by_type
+def is_on_map(ground, x, y):
+    """Whether a place belongs to the ground. Shapes without an end have all places."""
+    return x == x
 
 
 @chosen_by_type

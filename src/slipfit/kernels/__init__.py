@@ -7,7 +7,7 @@ from slipfit.kernels.dispatch import chosen_by_type
 
 # Importing it teaches Numba the mathematics of lanes.
 from slipfit.kernels.lane_math import atan_of_positive, atan_slopes, sin_within
-from slipfit.kernels.lanes import alike, any_of, deposit, take, where, zeros
+from slipfit.kernels.lanes import alike, any_of, deposit, fma, take, take_many, where, zeros
 from slipfit.kernels.packs import abreast, cos_and_sin, filled_up, folded, padded, wide
 from slipfit.kernels.tree import WIDTH, Eight, Shared, at, choose, put
 
@@ -29,6 +29,7 @@ __all__ = [
     "cos_and_sin",
     "deposit",
     "filled_up",
+    "fma",
     "folded",
     "keep_alive",
     "padded",
@@ -39,6 +40,7 @@ __all__ = [
     "sin_within",
     "stack",
     "take",
+    "take_many",
     "where",
     "wide",
     "zeros",

@@ -15,7 +15,7 @@ from numba.extending import register_jitable
 
 #: Packages whose sources end up in compiled code. Numba looks only at the file of the outermost function, so an edit of a
 #: law would go on running from the cache: the folder carries the hash of all of them.
-COMPILED_PACKAGES = ("kernels", "contact", "ground", "vehicles")
+COMPILED_PACKAGES = ("kernels", "contact", "ground", "vehicles", "control")
 
 #: `reassoc` is left out (it makes guarded branches slow), `nnan` and `ninf` because `isfinite` must work.
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "arcp", "nsz", "afn"}}

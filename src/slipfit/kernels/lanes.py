@@ -6,6 +6,7 @@ advances n runs at once. What is new to the writer of a model:
     where(condition, a, b)    instead of  a if condition else b    when the condition differs from run to run
     if any_of(condition):     instead of  if condition:            to skip what no run of the group needs
     take(array, x)            instead of  array[int(x)]            and deposit(array, x, value) to write
+    take_many(array, x, 16)   instead of  array[int(x) : int(x) + 16], as a tuple
     alike(0.0, x), zeros(n, x)  instead of  0.0, np.zeros(n)       to start a state
 
 All of them work on plain floats too. What is not defined for lanes (`if`, `and`, `int`, `%`, `np.sin`) does not compile.
@@ -19,6 +20,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typeconv import Conversion  # type: ignore[attr-defined]
 from numba.core.typing.templates import AbstractTemplate, infer_global
@@ -133,7 +135,7 @@ def alike(value, like):
 
 
 def fma(a, b, c):
-    """a * b + c, with one rounding in lanes."""
+    """a * b + c, with one rounding in compiled code: a run alone then has the same bits as in lanes."""
     return a * b + c
 
 
@@ -157,6 +159,22 @@ _define(math.copysign, [Lanes, Lanes], Lanes, _call("copysign", 2))
 _define(where, [Mask, Lanes, Lanes], Lanes, lambda builder, c, a, b: builder.select(c, a, b))
 _define(alike, [Lanes, Lanes], Lanes, lambda builder, value, like: value)
 _define(fma, [Lanes, Lanes, Lanes], Lanes, _call("fma", 3))
+
+
+@overload(fma)
+def _fma(a, b, c):
+    if not any(isinstance(kind, PerLane) for kind in (a, b, c)):
+        return lambda a, b, c: _fma_of_floats(a, b, c)
+
+
+@intrinsic
+def _fma_of_floats(context, a, b, c):
+    def build(context, builder, signature, values):
+        kind = ir.DoubleType()
+        declared = ir.FunctionType(kind, [kind] * 3)
+        return builder.call(cgutils.get_or_insert_function(builder.module, declared, "llvm.fma.f64"), values)
+
+    return types.float64(types.float64, types.float64, types.float64), build
 
 
 @overload(where)
@@ -290,6 +308,94 @@ def _take(array, position):
         return found
 
     return gather_own if isinstance(array.dtype, Lanes) else gather
+
+
+def take_many(array, position, count):
+    """The `count` entries from `position` on, a multiple of four, as a tuple; kept inside the array.
+
+    In lanes the entries of one lane are read four at a time and turned into lanes in registers: half the instructions of
+    as many `take`s.
+    """
+    first = int(inside(len(array) - count + 1, position))
+    return tuple(array[first + k] for k in range(count))
+
+
+@overload(take_many, prefer_literal=True)
+def _take_many(array, position, count):
+    if not isinstance(count, types.IntegerLiteral) or count.literal_value % 4:
+        raise TypingError(f"take_many needs a count that is written out, a multiple of four; found {count}")
+    entries = count.literal_value
+    gather = _gather_alone if not isinstance(position, Lanes) else _gather_fours
+    return lambda array, position, count: gather(_first_entry(array), inside(len(array) - entries + 1, position), entries)
+
+
+@intrinsic
+def _first_entry(context, array):
+    """Where an array or cells of floats begin in memory."""
+
+    def build(context, builder, signature, values):
+        if isinstance(array, types.Array):
+            return context.make_array(array)(context, builder, values[0]).data
+        return cgutils.create_struct_proxy(array)(context, builder, value=values[0]).data
+
+    return types.CPointer(types.float64)(array), build
+
+
+@intrinsic(prefer_literal=True)
+def _gather_alone(context, data, position, count):
+    def build(context, builder, signature, values):
+        first = builder.fptosi(values[1], ir.IntType(64))
+        places = [builder.add(first, first.type(k)) for k in range(count.literal_value)]
+        entries = [builder.load(builder.gep(values[0], [place], inbounds=True), align=8) for place in places]
+        return context.make_tuple(builder, signature.return_type, entries)
+
+    return types.UniTuple(types.float64, count.literal_value)(data, types.float64, count), build
+
+
+@intrinsic(prefer_literal=True)
+def _gather_fours(context, data, position, count):
+    four = ir.VectorType(ir.DoubleType(), 4)
+
+    def build(context, builder, signature, values):
+        whole = builder.fptosi(values[1], ir.VectorType(ir.IntType(32), position.width))
+        firsts = []
+        for l in range(position.width):
+            index = builder.zext(builder.extract_element(whole, ir.IntType(32)(l)), ir.IntType(64))
+            firsts.append(builder.gep(values[0], [index], inbounds=True))
+        entries = []
+        for k in range(0, count.literal_value, 4):
+            places = [builder.gep(first, [ir.IntType(64)(k)], inbounds=True) for first in firsts]
+            fours = [builder.load(builder.bitcast(place, four.as_pointer()), align=8) for place in places]
+            blocks = [_transposed(builder, fours[l : l + 4]) for l in range(0, position.width, 4)]
+            entries += [_joined(builder, [block[j] for block in blocks]) for j in range(4)]
+        return context.make_tuple(builder, signature.return_type, entries)
+
+    return types.UniTuple(position, count.literal_value)(data, position, count), build
+
+
+def _shuffled(builder, a, b, order):
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), list(order)))
+
+
+def _transposed(builder, rows):
+    """Four vectors of four, columns for rows."""
+    a, b, c, d = rows
+    low_ab, low_cd = _shuffled(builder, a, b, (0, 4, 2, 6)), _shuffled(builder, c, d, (0, 4, 2, 6))
+    high_ab, high_cd = _shuffled(builder, a, b, (1, 5, 3, 7)), _shuffled(builder, c, d, (1, 5, 3, 7))
+    return [
+        _shuffled(builder, low_ab, low_cd, (0, 1, 4, 5)),
+        _shuffled(builder, high_ab, high_cd, (0, 1, 4, 5)),
+        _shuffled(builder, low_ab, low_cd, (2, 3, 6, 7)),
+        _shuffled(builder, high_ab, high_cd, (2, 3, 6, 7)),
+    ]
+
+
+def _joined(builder, parts):
+    """Vectors one after the other, two and two."""
+    while len(parts) > 1:
+        length = parts[0].type.count
+        parts = [_shuffled(builder, a, b, range(2 * length)) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
 
 
 @overload(deposit)

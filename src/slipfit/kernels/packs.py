@@ -15,7 +15,7 @@ from numba.extending import intrinsic, overload
 
 from slipfit.kernels.cells import Cells
 from slipfit.kernels.lanes import Lanes, Mask, PerLane, lane
-from slipfit.kernels.tree import WIDTH, rebuilt_by_field
+from slipfit.kernels.tree import WIDTH, Shared, rebuilt_by_field
 
 ALONE = 4  # wheels of one run in a pack
 TOGETHER = 2  # wheels of eight runs in a pack
@@ -36,13 +36,15 @@ def _order(indices):
 
 
 def wide(tree):
-    """A number for all wheels of a pack; cells of wheels as cells of packs; a tree of either."""
+    """A number for all wheels of a pack; cells of wheels as cells of packs; a tree of either. What runs share stays as it is."""
     return tree
 
 
 @overload(wide)
 def _wide(tree):
     if isinstance(tree, types.BaseNamedTuple):
+        if tree.instance_class is Shared:
+            return lambda tree: tree
         return rebuilt_by_field(tree, "tree", "wide(tree{0})", wide=wide)
     if isinstance(tree, Cells):
         return lambda tree: _wide_cells(tree)
@@ -85,6 +87,8 @@ def abreast(tree):
 @overload(abreast)
 def _abreast(tree):
     if isinstance(tree, types.BaseNamedTuple):
+        if tree.instance_class is Shared:
+            return lambda tree: tree
         return rebuilt_by_field(tree, "tree", "abreast(tree{0})", abreast=abreast)
     if isinstance(tree.dtype if isinstance(tree, Cells) else tree, PerLane):
         return lambda tree: tree

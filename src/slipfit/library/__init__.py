@@ -15,12 +15,15 @@ from slipfit.library.ground import Ground
 from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.parameter import Parameter, VectorParameter
 from slipfit.library.robot import Robot
+from slipfit.library.terrain import Terrain, TerrainFile, find_terrain, terrain_names
 
 __all__ = [
     "Ground",
     "OmniRobot",
     "Parameter",
     "Robot",
+    "Terrain",
+    "TerrainFile",
     "VectorParameter",
     "any_robot_from_mapping",
     "citation",
@@ -28,7 +31,9 @@ __all__ = [
     "find_ground",
     "find_omni_robot",
     "find_robot",
+    "find_terrain",
     "ground_names",
     "references",
     "robot_names",
+    "terrain_names",
 ]

@@ -97,7 +97,7 @@ def law_parameters(law: str, given: Mapping[str, Any]) -> dict[str, Parameter]:
         try:
             found[wanted.name] = Between(wanted.lower, wanted.upper).named(wanted.name, entry)
         except ValueError as error:
-            raise ValueError(f"parameters.{key}: {error}") from None
+            raise ValueError(f"parameters.{key}: {error}; it is {wanted.about}") from None
     missing = next((p for p in info.parameters if p.is_required and p.name not in found), None)
     if missing:
         raise ValueError(f"parameters.{missing.name} is missing; the law {law} needs it ({missing.about})")

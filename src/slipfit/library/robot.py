@@ -22,6 +22,8 @@ class Wheels(FileModel):
     width_m: Annotated[Parameter, Between(0.001, 2.0)]
     at_m: Annotated[VectorParameter, Vectors(2, is_list=True)]
     spin_inertia_kgm2: Annotated[Parameter, Between(1e-7, 1e3)]
+    tyre_stiffness_n_per_m: Annotated[Parameter, Between(10.0, 1e8)] | None = None  # each; on uneven ground
+    tyre_damping_n_s_per_m: Annotated[Parameter, Between(0.0, 1e6)] | None = None
 
     @model_validator(mode="after")
     def _come_in_pairs(self) -> "Wheels":
@@ -60,6 +62,22 @@ class DcMotor(FileModel):
     rotor_inertia_kgm2: Annotated[Parameter, Between(0.0, 1e3)]
     viscous_friction_nm_s_per_rad: Annotated[Parameter, Between(0.0, 1e3)]
     voltage_limit_v: Annotated[Parameter, Between(0.1, 1e4)]
+    current_limit_a: Annotated[Parameter, Between(1e-3, 1e5)] | None = None
+    shaft_stiffness_nm_per_rad: Annotated[Parameter, Between(1e-6, 1e9)] | None = None  # between rotor and wheel; else rigid
+    shaft_damping_nm_s_per_rad: Annotated[Parameter, Between(0.0, 1e6)] | None = None
+
+    @model_validator(mode="after")
+    def _a_shaft_has_stiffness(self) -> "DcMotor":
+        if self.shaft_damping_nm_s_per_rad is not None and self.shaft_stiffness_nm_per_rad is None:
+            raise ValueError("shaft_damping_nm_s_per_rad is given without shaft_stiffness_nm_per_rad; give both, or none")
+        return self
+
+
+class Battery(FileModel):
+    """What feeds all motors of a robot; its voltage falls under load."""
+
+    open_circuit_v: Annotated[Parameter, Between(0.1, 1e4)]
+    internal_resistance_ohm: Annotated[Parameter, Between(0.0, 1e3)]
 
 
 class Limits(FileModel):
@@ -67,6 +85,18 @@ class Limits(FileModel):
 
     speed_mps: Annotated[Parameter, Between(0.01, 100.0)] | None = None
     yaw_rate_radps: Annotated[Parameter, Between(0.01, 100.0)] | None = None
+
+
+class TorqueModel(FileModel):
+    """Constants of a model without wheels, in which motor torque acts on the body and viscous friction stands for the ground
+    (`vehicles.torque_model`). What motors lose grows with their current: efficiency + efficiency_per_a |i|."""
+
+    efficiency: Annotated[Parameter, Between(0.0, 1.0)]
+    efficiency_per_a: Annotated[Parameter, Between(-1e3, 0.0)]
+    damping_ahead_n_s_per_m: Positive
+    drag_ahead_n_s2_per_m2: Annotated[Parameter, Between(0.0, 1e6)]
+    damping_aside_n_s_per_m: Positive
+    damping_yaw_nm_s_per_rad: Positive
 
 
 class Robot(NamedFile):
@@ -84,6 +114,11 @@ class Robot(NamedFile):
     wheels: Wheels
     powertrain: Annotated[SpeedLoop | DcMotor, Field(discriminator="kind")]
     limits: Limits | None = None
+    battery: Battery | None = None  # without one, motors get the voltage they are told
+    air_drag_n_s2_per_m2: Annotated[Parameter, Between(0.0, 1e4)] | None = None  # force ahead for each (m/s)^2
+    rolling_resistance: Annotated[Parameter, Between(0.0, 1.0)] | None = None  # force against rolling over load
+    caster_m: Annotated[Parameter, Between(0.0, 0.5)] | None = None  # how far behind its contact a tyre's side force acts
+    torque_model: TorqueModel | None = None
 
     @classmethod
     def from_mapping(cls, data: Any, *, where: str) -> Self:
@@ -94,6 +129,12 @@ class Robot(NamedFile):
                 f"`slipfit simulate`, calibrated by `slipfit omni calibrate`, and read by find_omni_robot in Python"
             )
         return super().from_mapping(data, where=where)
+
+    @model_validator(mode="after")
+    def _a_battery_feeds_motors(self) -> "Robot":
+        if self.battery and not isinstance(self.powertrain, DcMotor):
+            raise ValueError(f"battery: only motors draw current, this powertrain is a {self.powertrain.kind}; leave it out")
+        return self
 
     @model_validator(mode="after")
     def _inertias_of_a_real_body(self) -> "Robot":
@@ -134,7 +175,7 @@ class Robot(NamedFile):
 
     def parameters(self) -> dict[str, Parameter]:
         """Every scalar, by its name."""
-        parts = (self, self.wheels, self.powertrain, self.limits)
+        parts = (self, self.wheels, self.powertrain, self.limits, self.battery)
         found = [v for part in parts if part for v in dict(part).values() if isinstance(v, Parameter)]
         return {p.name: p for p in found}
 

@@ -18,7 +18,7 @@ from slipfit.simulate.trajectory import Trajectory
 _ALL_POINTS = 36_000
 
 #: One colour for each wheel; more wheels begin again.
-_WHEEL_COLOURS = (BLUE, ORANGE, GREEN, GREY, INK, SHADE)
+WHEEL_COLOURS = (BLUE, ORANGE, GREEN, GREY, INK, SHADE)
 
 #: The row of wheel speeds.
 _WHEEL_SPEEDS = 2
@@ -65,7 +65,7 @@ def over_time(trajectory: Trajectory, robot: Robot | OmniRobot, scenario: Scenar
 
 
 def _wheels(t: Trajectory, values: np.ndarray) -> Sequence[tuple[str, str, np.ndarray]]:
-    return [(name, _WHEEL_COLOURS[w % len(_WHEEL_COLOURS)], values[:, w]) for w, name in enumerate(t.wheel_names)]
+    return [(name, WHEEL_COLOURS[w % len(WHEEL_COLOURS)], values[:, w]) for w, name in enumerate(t.wheel_names)]
 
 
 def _draw_rigid(board: Board, row: int, t: Trajectory, rigid: np.ndarray) -> None:
@@ -78,4 +78,4 @@ def _draw_rigid(board: Board, row: int, t: Trajectory, rigid: np.ndarray) -> Non
         x = np.array([[begin, end, np.nan] for begin, end in spans]).ravel()
         y = np.array([[w, w, np.nan] for _ in spans]).ravel()
         if spans:
-            board.line(row, 0, name, x, y, color=_WHEEL_COLOURS[w % len(_WHEEL_COLOURS)], width=7.0)
+            board.line(row, 0, name, x, y, color=WHEEL_COLOURS[w % len(WHEEL_COLOURS)], width=7.0)

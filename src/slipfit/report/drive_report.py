@@ -58,7 +58,7 @@ def drive_page(
 ) -> str:
     """The report as text."""
     t = trajectory
-    numbers = _numbers(robot)
+    numbers = numbers_of(robot)
     constants = [*ground.parameters.values(), ground.gravity_mps2]
     sources = sorted({entry.source for entry in (*numbers, *constants)} & set(references()))
     law = LAWS[ground.law]
@@ -73,9 +73,9 @@ def drive_page(
         top_view=Panel("top-view", top_view(t, robot), _top_view_caption(t, robot)),
         over_time=Panel("over-time", over_time(t, robot, scenario), _over_time_caption(robot)),
         number_heads=NUMBER_HEADS,
-        robot_rows=[_row(entry) for entry in numbers],
+        robot_rows=[number_row(entry) for entry in numbers],
         law=f"{law.name}: {law.formula}",
-        ground_rows=[_row(entry) for entry in constants],
+        ground_rows=[number_row(entry) for entry in constants],
         works=[f"{key}: {citation(key)}" for key in sources],
         scenario_yaml=scenario.to_yaml(),
     )
@@ -101,13 +101,13 @@ def _over_time_caption(robot: Robot | OmniRobot) -> str:
     return f"Commanded are {asked}. The dotted line is the moment shown above; a click on a curve shows that moment above."
 
 
-def _numbers(robot: Robot | OmniRobot) -> list[Parameter | VectorParameter]:
+def numbers_of(robot: Robot | OmniRobot) -> list[Parameter | VectorParameter]:
     """Every number of a robot's file, in its order."""
     parts = [robot, robot.wheels, robot.powertrain]
     return [entry for part in parts for _, entry in part if isinstance(entry, Parameter | VectorParameter)]
 
 
-def _row(entry: Parameter | VectorParameter) -> list[str]:
+def number_row(entry: Parameter | VectorParameter) -> list[str]:
     if isinstance(entry, Parameter):
         return [entry.name, with_spread(entry.value, entry.std), entry.source, entry.note]
     shown = [f"[{', '.join(f'{c:g}' for c in part)}]" if isinstance(part, tuple) else f"{part:.4g}" for part in entry.value]

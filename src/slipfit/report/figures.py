@@ -164,10 +164,10 @@ def law_curve(law: LawInfo, slips: np.ndarray, *, lateral: bool, rim_mps: float 
     return np.array(forces)
 
 
-def draw_laws() -> Figure:
-    """Every law with its example constants: force along and across the wheel against slip."""
+def draw_laws(figure: Any = None) -> Any:
+    """Every law with its example constants: force along and across the wheel against slip. Onto a part of a figure, if given."""
     slips = np.linspace(0.0, 1.0, 201)
-    figure = Figure(figsize=(11, 6.5), layout="constrained")
+    figure = figure or Figure(figsize=(11, 8.5), layout="constrained")
     columns = 3
     grid = figure.subplots(-(-len(LAWS) // columns), columns, sharex=True, sharey=True).ravel()
     for axes, law in zip(grid, LAWS.values(), strict=False):

@@ -28,7 +28,7 @@ _PATH_POINTS = 200
 _SHORTEST_S, _LONGEST_S = 0.04, 0.15
 
 #: Viridis: readable in grey and by the colour-blind, on white and on black.
-_SCALE = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
+SLIP_COLOURS = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 
 #: Slower than this (m/s) nothing slips, as far as colours go: rounding has no colour of its own.
 _STILL_MPS = 1e-6
@@ -278,14 +278,14 @@ def _colour(share: float) -> str:
     """Between the stops as the browser does it: straight, in red, green and blue."""
     if not np.isfinite(share):
         return "rgba(0,0,0,0)"
-    stops = np.array([[int(stop[k : k + 2], 16) for k in (1, 3, 5)] for stop in _SCALE])
+    stops = np.array([[int(stop[k : k + 2], 16) for k in (1, 3, 5)] for stop in SLIP_COLOURS])
     mixed = [np.interp(share, np.linspace(0.0, 1.0, len(stops)), stops[:, k]) for k in range(3)]
     return "#" + "".join(f"{round(part):02x}" for part in mixed)
 
 
 def _colour_bar(scales: Scales) -> dict[str, Any]:
     bar = {"title": {"text": "slip [mm/s]", "side": "right"}, "thickness": 14, "outlinewidth": 0, "x": 1.02, "len": 1.0}
-    stops = [[k / (len(_SCALE) - 1), stop] for k, stop in enumerate(_SCALE)]
+    stops = [[k / (len(SLIP_COLOURS) - 1), stop] for k, stop in enumerate(SLIP_COLOURS)]
     return {"colorscale": stops, "cmin": 0.0, "cmax": 1e3 * scales.slip_top_mps, "showscale": True, "colorbar": bar}
 
 

@@ -13,13 +13,18 @@ from slipfit.kernels import Shared, as_batch
 from slipfit.library import Ground, OmniRobot, Robot, find_ground, ground_names
 from slipfit.library.files import nearest
 from slipfit.library.omni_robot import Prescribed
-from slipfit.library.parameter import out_of_range
+from slipfit.library.parameter import Parameter, out_of_range
 from slipfit.library.robot import DcMotor
 from slipfit.simulate.scenario import STEEPEST_RAD, Scenario
-from slipfit.vehicles import loads, omni, planar_body, powertrain, skid_steer
+from slipfit.vehicles import loads, motors, omni, planar_body, powertrain, skid_steer
+from slipfit.vehicles.books import NoBooks
+from slipfit.vehicles.driver import Table
+from slipfit.vehicles.losses import AirDrag, Losses, NoBattery, NoLosses
 
-#: Numbers of a robot's file that do not act on planar motion; to vary them would promise an effect that is not there.
-WITHOUT_EFFECT = ("width_m", "roll_inertia_kgm2", "pitch_inertia_kgm2", "speed_mps", "yaw_rate_radps", "roller_arc_rad")
+#: Numbers of a robot's file that do not act on motion; to vary them would promise an effect that is not there.
+WITHOUT_EFFECT = ("width_m", "speed_mps", "yaw_rate_radps", "roller_arc_rad")
+#: Numbers that act only where a robot pitches and rolls.
+ON_TERRAIN = ("roll_inertia_kgm2", "pitch_inertia_kgm2", "tyre_stiffness_n_per_m", "tyre_damping_n_s_per_m")
 
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
 
@@ -37,20 +42,27 @@ def check_pair(robot: Robot | OmniRobot, ground: Ground) -> None:
 def named_values(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> Values:
     """Every number of a run that can be varied, by its name."""
     com_x, com_y, com_height = robot.centre_of_mass_m.value
+    place = scenario.ground
+    slope = {"slope_rad": place.slope_rad, "uphill_rad": place.uphill_rad} if place.shape == "plane" else {}
     start = {"start_" + name: value for name, value in scenario.start.model_dump().items()}
     return {
-        **{p.name: p.value for p in robot.parameters().values() if p.name not in WITHOUT_EFFECT},
+        **{name: p.value for name, p in _acting(robot, scenario).items()},
         "centre_of_mass_x_m": com_x,
         "centre_of_mass_y_m": com_y,
         "centre_of_mass_height_m": com_height,
         **{p.name: p.default for p in LAWS[ground.law].parameters if p.default is not None},
         **ground.values(),
-        "gravity_mps2": ground.gravity_mps2.value,
-        "slope_rad": scenario.ground.slope_rad,
-        "uphill_rad": scenario.ground.uphill_rad,
+        "gravity_mps2": ground.gravity_mps2.value if place.gravity_mps2 is None else place.gravity_mps2,
+        **slope,
         **start,
         **(_roller_values(robot) if isinstance(robot, OmniRobot) else {}),
     }
+
+
+def _acting(robot: Robot | OmniRobot, scenario: Scenario) -> dict[str, Parameter]:
+    """The robot's numbers that act in this scenario."""
+    idle = WITHOUT_EFFECT + (ON_TERRAIN if scenario.ground.shape == "plane" else ())
+    return {name: p for name, p in robot.parameters().items() if name not in idle}
 
 
 def _roller_values(robot: OmniRobot) -> Values:
@@ -58,20 +70,22 @@ def _roller_values(robot: OmniRobot) -> Values:
     return {"rigid_fraction": robot.wheels.rigid_share, **{f"phase_{w}_sectors": phase for w, phase in enumerate(phases)}}
 
 
-def varied(values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, ground: Ground) -> tuple[Values, int]:
+def varied(
+    values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, ground: Ground, scenario: Scenario
+) -> tuple[Values, int]:
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
     xs, ys = zip(*robot.wheels.at_m.value, strict=True)
-    bounds = {p.name: (p.lower_bound, p.upper_bound) for p in robot.parameters().values() if p.name not in WITHOUT_EFFECT}
+    bounds = {name: (p.lower_bound, p.upper_bound) for name, p in _acting(robot, scenario).items()}
     bounds |= {p.name: (p.lower, p.upper) for p in LAWS[ground.law].parameters}
     bounds |= {
         "gravity_mps2": (ground.gravity_mps2.lower_bound, ground.gravity_mps2.upper_bound),
-        "slope_rad": (0.0, STEEPEST_RAD),
-        "uphill_rad": (-2.0 * np.pi, 2.0 * np.pi),
         "start_heading_rad": (-2.0 * np.pi, 2.0 * np.pi),
         "centre_of_mass_x_m": (min(xs), max(xs)),
         "centre_of_mass_y_m": (min(ys), max(ys)),
         "centre_of_mass_height_m": (1e-6, 20.0),
     }
+    if scenario.ground.shape == "plane":
+        bounds |= {"slope_rad": (0.0, STEEPEST_RAD), "uphill_rad": (-2.0 * np.pi, 2.0 * np.pi)}
     if isinstance(robot, OmniRobot):
         bounds["rigid_fraction"] = (0.0, 1.0)
     law_names = {p.name for p in LAWS[ground.law].parameters}
@@ -102,67 +116,94 @@ def varied(values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, gr
     return values | arrays, next(iter(lengths.values()), 1)
 
 
-def _powertrain(robot: Robot | OmniRobot, v: Values) -> Any:
-    if isinstance(robot.powertrain, DcMotor):
-        return powertrain.DcMotor(
-            np.asarray(v["rotor_inertia_kgm2"]) + v["spin_inertia_kgm2"],
-            v["resistance_ohm"],
-            v["inductance_h"],
-            v["torque_constant_nm_per_a"],
-            v["back_emf_v_s_per_rad"],
-            v["viscous_friction_nm_s_per_rad"],
-            v["voltage_limit_v"],
-        )
+def powertrain_of(robot: Robot | OmniRobot, v: Values) -> Any:
+    """What turns the robot's wheels: the kernel that has no more than the robot's file says."""
     if isinstance(robot.powertrain, Prescribed):
         return powertrain.Prescribed(v["spin_inertia_kgm2"])
-    return powertrain.SpeedLoop(v["spin_inertia_kgm2"], v["torque_limit_nm"])
+    if not isinstance(robot.powertrain, DcMotor):
+        return powertrain.SpeedLoop(v["spin_inertia_kgm2"], v["torque_limit_nm"])
+    circuit = (
+        v["resistance_ohm"], v["inductance_h"], v["torque_constant_nm_per_a"], v["back_emf_v_s_per_rad"],
+        v["viscous_friction_nm_s_per_rad"], v["voltage_limit_v"],
+    )  # fmt: skip
+    limit = v.get("current_limit_a", np.inf)
+    if "shaft_stiffness_nm_per_rad" in v:
+        shaft = (v["shaft_stiffness_nm_per_rad"], v.get("shaft_damping_nm_s_per_rad", 0.0))
+        return motors.CompliantMotor(v["rotor_inertia_kgm2"], v["spin_inertia_kgm2"], *circuit, limit, *shaft)
+    inertia = np.asarray(v["rotor_inertia_kgm2"]) + v["spin_inertia_kgm2"]
+    if "current_limit_a" in v:
+        return motors.LimitedMotor(inertia, *circuit, limit)
+    return powertrain.DcMotor(inertia, *circuit)
 
 
-def _body(v: Values) -> planar_body.Body:
+def losses_of(v: Values) -> Losses | AirDrag | NoLosses:
+    """Air drag, rolling resistance and caster: the kernel that has no more than the robot's file says."""
+    air, at_wheels = v.get("air_drag_n_s2_per_m2"), ("rolling_resistance", "caster_m")
+    if any(name in v for name in at_wheels):
+        return Losses(0.0 if air is None else air, *(v.get(name, 0.0) for name in at_wheels))
+    return NoLosses(0.0) if air is None else AirDrag(air)
+
+
+def wheels_of(robot: Robot, v: Values, n: int) -> loads.Wheels:
+    """Tables of n runs."""
+    tables = loads.wheels(robot.wheels.at_m.value, 1.0)
+    radius = np.asarray(v["radius_m"], dtype=float).reshape(-1, 1)
+    return loads.Wheels(*(np.tile(table, (n, 1)) for table in tables))._replace(
+        radius=np.broadcast_to(radius, (n, len(tables.x)))
+    )
+
+
+def law_of(ground: Ground, v: Values) -> Any:
+    """The ground's law with its constants."""
+    law = LAWS[ground.law]
+    return law.model({p.name: v[p.name] for p in law.parameters if p.name in v})
+
+
+def body_of(v: Values) -> planar_body.Body:
     return planar_body.Body(
         v["mass_kg"], v["yaw_inertia_kgm2"], v["centre_of_mass_x_m"], v["centre_of_mass_y_m"], v["centre_of_mass_height_m"]
     )
 
 
-def _start(v: Values) -> planar_body.Start:
+def start_of(v: Values) -> planar_body.Start:
     return planar_body.Start(
         v["start_x_m"], v["start_y_m"], v["start_heading_rad"], v["start_v_mps"], v["start_vy_mps"], v["start_yaw_rate_radps"]
     )
 
 
 def assemble(robot: Robot | OmniRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
-    """A batch of n runs."""
-    v, law = values, LAWS[ground.law]
-    constants = {p.name: v[p.name] for p in law.parameters if p.name in v}
+    """A batch of n runs on a plane."""
+    v, driver = values, Table(Shared(commands.ravel()))
     plane_below = plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
     if isinstance(robot, OmniRobot):
+        law = LAWS[ground.law]
         return as_batch(
             omni.OmniRuns(
-                body=_body(v),
+                body=body_of(v),
                 wheels=_omni_wheels(robot, v, n),
-                powertrain=_powertrain(robot, v),
-                law=law.model(constants),
-                rigid_law=law.rigid_model(constants),
+                powertrain=powertrain_of(robot, v),
+                law=law_of(ground, v),
+                rigid_law=law.rigid_model({p.name: v[p.name] for p in law.parameters if p.name in v}),
                 ground=plane_below,
-                start=_start(v),
-                commands=Shared(commands.ravel()),
+                start=start_of(v),
+                driver=driver,
+                battery=NoBattery(0.0),
+                books=NoBooks(0.0),
             ),
             n,
         )
-    tables = loads.wheels(robot.wheels.at_m.value, 1.0)
-    radius = np.asarray(v["radius_m"], dtype=float).reshape(-1, 1)
-    wheels = loads.Wheels(*(np.tile(table, (n, 1)) for table in tables))._replace(
-        radius=np.broadcast_to(radius, (n, len(tables.x)))
-    )
     return as_batch(
         skid_steer.SkidSteerRuns(
-            body=_body(v),
-            wheels=wheels,
-            powertrain=_powertrain(robot, v),
-            law=law.model(constants),
+            body=body_of(v),
+            wheels=wheels_of(robot, v, n),
+            powertrain=powertrain_of(robot, v),
+            law=law_of(ground, v),
             ground=plane_below,
-            start=_start(v),
-            commands=Shared(commands.ravel()),
+            start=start_of(v),
+            driver=driver,
+            losses=losses_of(v),
+            battery=NoBattery(0.0),
+            books=NoBooks(0.0),
         ),
         n,
     )

@@ -12,14 +12,16 @@ from slipfit.kernels import run_chunks
 from slipfit.library import Ground, OmniRobot, Robot, find_ground
 from slipfit.simulate.assemble import assemble, check_pair, kernel, named_values, varied
 from slipfit.simulate.commands import command_table, commanded_turn
-from slipfit.simulate.scenario import Scenario
+from slipfit.simulate.rover import RoverBatch, drive_rovers
+from slipfit.simulate.rover_trajectory import RoverTrajectory
+from slipfit.simulate.scenario import Scenario, find_scenario
 from slipfit.simulate.sensors import read_sensors
 from slipfit.simulate.speed_loop import through_loops
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
 from slipfit.twin import FittedPowertrain, Twin, find_driver
-from slipfit.vehicles import planar_body
+from slipfit.vehicles import planar_body, run_loop
 
-_STATUS = {planar_body.OK: RunStatus.FINISHED, planar_body.NOT_FINITE: RunStatus.DIVERGED}
+_STATUS = {run_loop.OK: RunStatus.FINISHED, run_loop.NOT_FINITE: RunStatus.DIVERGED}
 _BODY = len(planar_body.BODY_COLUMNS)
 
 #: Largest result that one call may hold (bytes): what a small machine has to spare.
@@ -57,7 +59,7 @@ class Batch:
     def run(self, i: int) -> Trajectory:
         """One run as a trajectory."""
         record = self.records[i]
-        wheels = np.split(record[:, _BODY:], len(planar_body.WHEEL_COLUMNS), axis=1)
+        wheels = np.split(record[:, _BODY:], len(run_loop.WHEEL_COLUMNS), axis=1)
         columns: dict[str, Any] = dict(zip(BODY_FIELDS, (self.time_s, *record[:, :_BODY].T), strict=True))
         columns |= dict(zip(WHEEL_FIELDS, wheels, strict=True))
         return Trajectory(
@@ -99,7 +101,7 @@ def simulate(
     ----------
     robot : a record, a name of the library, or the path of a file; a twin in its place brings its ground along, and the lags,
         dead bands and limits of its powertrain
-    scenario : a record, what a scenario file holds, or the path of one
+    scenario : a record, what a scenario file holds, a name of the library, or the path of a file
     ground : overrides the surface that the scenario names, and the twin's; of a twin with several grounds it chooses one
 
     Examples
@@ -109,6 +111,8 @@ def simulate(
     scenario = _scenario(scenario)
     if isinstance(robot, str | Path):
         robot = find_driver(robot)
+    if scenario.keeps_books:
+        return _simulate_rover(robot, scenario, ground)
     if not scenario.sensors.names:
         return simulate_many(robot, scenario, {}, ground=ground).run(0)
     powertrain = robot.powertrain if isinstance(robot, Twin) else None
@@ -128,7 +132,7 @@ def simulate_many(
     ground: Ground | str | Path | None = None,
     ends_only: bool = False,
     workers: int | None = None,
-) -> Batch:
+) -> Batch | RoverBatch:
     """The same drive many times on all cores, with numbers that differ from run to run. Sensors are left out.
 
     Parameters
@@ -144,8 +148,44 @@ def simulate_many(
         robot = find_driver(robot)
     powertrain = robot.powertrain if isinstance(robot, Twin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
+    if scenario.keeps_books:
+        return _rovers(robot, scenario, ground, vary, _record_steps(scenario, ends_only), workers)
     table, every = _commands(robot, scenario, ends_only=ends_only)
     return _run(robot, scenario, ground, vary, table, every, workers, powertrain)
+
+
+def _record_steps(scenario: Scenario, ends_only: bool = False) -> int:
+    steps = int(np.ceil(scenario.duration_s / scenario.step_s * (1.0 - 1e-12)))
+    return steps if ends_only else max(1, min(steps, round(scenario.record_s / scenario.step_s)))
+
+
+def _rovers(
+    robot: Robot | OmniRobot, scenario: Scenario, ground: Ground, vary: Mapping[str, Any], every: int, workers: int | None = None
+) -> RoverBatch:
+    if workers is not None and workers < 1:
+        raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
+    assert isinstance(robot, Robot)  # robot_on_ground refuses others
+    return drive_rovers(robot, scenario, ground, vary, every=every, workers=workers, most_bytes=MOST_BYTES)
+
+
+def _simulate_rover(
+    robot: Robot | OmniRobot | Twin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
+) -> RoverTrajectory:
+    """One drive with books. Sensors read every step of it, on planes."""
+    lags = robot.powertrain if isinstance(robot, Twin) else None
+    robot, ground = robot_on_ground(robot, scenario, ground)
+    if not scenario.sensors.names:
+        drive = _rovers(robot, scenario, ground, {}, _record_steps(scenario)).run(0)
+    else:
+        if scenario.ground.shape == "terrain":
+            raise SimulationError("sensors: they are simulated on planes only; leave them out on a terrain")
+        fine = _rovers(robot, scenario, ground, {}, 1).run(0)
+        drive = replace(fine.thinned(_record_steps(scenario)), readings=read_sensors(fine, robot, ground, scenario))
+    if lags is None:
+        return drive
+    return replace(
+        drive, notes=(*drive.notes, "lags and dead bands of the twin's powertrain are left out on routes and terrains")
+    )
 
 
 def robot_on_ground(
@@ -155,6 +195,11 @@ def robot_on_ground(
     surface chooses."""
     if isinstance(robot, str | Path):
         robot = find_driver(robot)
+    if isinstance(robot, OmniRobot) and scenario.keeps_books:
+        raise SimulationError(
+            f"{robot.name} is an omnidirectional robot; routes, terrains and energy books are for skid-steer robots, give it "
+            f"commands on a plane"
+        )
     if isinstance(robot, Robot | OmniRobot):
         chosen = _ground(ground, scenario)
         check_pair(robot, chosen)
@@ -198,9 +243,9 @@ def _run(
 ) -> Batch:
     if workers is not None and workers < 1:
         raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
-    values, n = varied(named_values(robot, ground, scenario), vary, robot, ground)
+    values, n = varied(named_values(robot, ground, scenario), vary, robot, ground, scenario)
     records = len(table) // every + 1
-    columns = _BODY + len(planar_body.WHEEL_COLUMNS) * table.shape[1]
+    columns = _BODY + len(run_loop.WHEEL_COLUMNS) * table.shape[1]
     if 8 * n * records * columns > MOST_BYTES:
         raise SimulationError(
             f"{n} runs with {records} records each need {8e-9 * n * records * columns:.0f} GB; take a larger record_s "
@@ -217,7 +262,7 @@ def _run(
 
     run_chunks(chunk, n, workers=workers)
     # A kernel may not feel a number that is none (a phase decides by comparing): such a run has no result either.
-    status[_is_no_number(vary, n)] = planar_body.NOT_FINITE
+    status[_is_no_number(vary, n)] = run_loop.NOT_FINITE
     return Batch(
         time_s=np.arange(records) * every * scenario.step_s,
         records=out,
@@ -240,7 +285,7 @@ def _is_no_number(vary: Mapping[str, Any], n: int) -> np.ndarray:
 
 def _scenario(scenario: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
     if isinstance(scenario, str | Path):
-        return Scenario.load(scenario)
+        return find_scenario(scenario)
     if isinstance(scenario, Mapping):
         return Scenario.from_mapping({"schema": Scenario.kind(), **scenario}, where="scenario")
     if not isinstance(scenario, Scenario):

@@ -5,8 +5,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from slipfit.library.files import FileModel, NamedFile
+from slipfit.control.route import Route
+from slipfit.errors import ParameterError
+from slipfit.library.files import FileModel, NamedFile, nearest
 from slipfit.library.parameter import as_float, out_of_range
+
+_FOLDER = Path(__file__).parent.parent / "library" / "scenarios"
 
 #: Angles reach to a full turn, slopes to just below vertical.
 TURN_RAD, STEEPEST_RAD = 6.2832, 1.5707
@@ -45,17 +49,33 @@ Pair = tuple[Number, Number]
 #: A ramp lasts this long unless the command says otherwise, or is shorter.
 RAMP_S = 1.0
 
+#: What ends so is a file beside the scenario's, anything else a name of the library.
+_FILE_ENDINGS = (".yaml", ".yml", ".tif", ".tiff")
+
 #: The largest run that one scenario may ask for, in steps: five hours at 1 ms.
 MOST_STEPS = 20_000_000
 
 
 class GroundPlace(FileModel):
-    """The ground of a scenario: a plane, level or tilted, with a surface of the library (or a file)."""
+    """The ground of a scenario: a plane, level or tilted, or a terrain; and its surface. Names of the library, or files."""
 
-    shape: Literal["plane"] = "plane"
+    shape: Literal["plane", "terrain"] = "plane"
     slope_rad: Slope = 0.0
     uphill_rad: Angle = 0.0  # direction of steepest ascent, from the x axis
+    terrain: str | None = None  # name, or path of a terrain's file or GeoTIFF
+    interpolation: Literal["bicubic", "bilinear"] = "bicubic"  # between the heights of a terrain
     surface: str = "lab_floor"
+    gravity_mps2: Annotated[float, Field(ge=0.1, le=30.0), _within(0.1, 30.0)] | None = None  # instead of the surface's
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> "GroundPlace":
+        if self.shape == "terrain" and self.terrain is None:
+            raise ValueError("shape is terrain, but which? give `terrain:` a name (`slipfit terrain`) or a file")
+        if self.shape == "plane" and self.terrain is not None:
+            raise ValueError(f"terrain is {self.terrain}, and shape is plane; write `shape: terrain`")
+        if self.shape == "terrain" and (self.slope_rad or self.uphill_rad):
+            raise ValueError("slope_rad and uphill_rad belong to planes; a terrain has the slopes of its heights")
+        return self
 
 
 class Start(FileModel):
@@ -156,7 +176,9 @@ class Scenario(NamedFile):
     start: Start = Start()
     step_s: Number = 0.001
     record_s: Number = 0.01
-    commands: list[Command]
+    commands: list[Command] = Field(default_factory=list)
+    route: Route | None = None  # instead of commands: waypoints that the robot steers for by itself
+    energy: bool = False  # keep books of every joule; always kept on routes and terrains
     sensors: Sensors = Sensors()
     seed: Annotated[int, Field(ge=0), BeforeValidator(_whole)] = 0
 
@@ -167,31 +189,55 @@ class Scenario(NamedFile):
             raise ValueError(problem)
         if self.record_s < self.step_s:
             raise ValueError(f"record_s = {self.record_s:g} s is shorter than step_s = {self.step_s:g} s")
-        if not self.commands:
-            raise ValueError("commands is empty: the scenario ends before it starts; give at least one command")
+        if self.commands and self.route:
+            raise ValueError("commands and route are both given; a robot follows one of them")
+        if not self.commands and self.route is None:
+            raise ValueError("commands is empty: the scenario ends before it starts; give at least one command, or a route")
         if self.duration_s < self.step_s:
-            raise ValueError(f"the commands last {self.duration_s:g} s, less than one step of {self.step_s:g} s")
+            raise ValueError(f"the drive lasts {self.duration_s:g} s, less than one step of {self.step_s:g} s")
         if self.duration_s / self.step_s > MOST_STEPS:
-            raise ValueError(f"the commands last {self.duration_s:g} s, more than {MOST_STEPS:,} steps of {self.step_s:g} s")
+            raise ValueError(f"the drive lasts {self.duration_s:g} s, more than {MOST_STEPS:,} steps of {self.step_s:g} s")
         return self
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a file; a surface that is a file is looked for beside it."""
+        """Read a file; a surface or terrain that is a file is looked for beside it."""
         scenario = super().load(path)
-        surface = scenario.ground.surface
-        if surface.endswith((".yaml", ".yml")):
-            place = scenario.ground.model_copy(update={"surface": str(Path(path).parent / surface)})
-            return scenario.model_copy(update={"ground": place})
-        return scenario
+        named = {"surface": scenario.ground.surface, "terrain": scenario.ground.terrain or ""}
+        beside = {key: str(Path(path).parent / name) for key, name in named.items() if name.endswith(_FILE_ENDINGS)}
+        return scenario.model_copy(update={"ground": scenario.ground.model_copy(update=beside)}) if beside else scenario
 
     @property
     def duration_s(self) -> float:
+        """How long the drive lasts, at most where it follows a route."""
+        if self.route:
+            return self.route.time_limit_s((self.start.x_m, self.start.y_m))
         return sum(command.for_s for command in self.commands)
+
+    @property
+    def keeps_books(self) -> bool:
+        """Whether slip, route and energy are recorded besides the motion."""
+        return self.energy or self.route is not None or self.ground.shape == "terrain"
+
+
+def scenario_names() -> list[str]:
+    """Scenarios of the library."""
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+
+
+def find_scenario(name: str | Path) -> Scenario:
+    """A scenario of the library by name, or one of the user's by the path of its file."""
+    if isinstance(name, Path) or name.endswith((".yaml", ".yml")) or "/" in name:
+        return Scenario.load(name)
+    if name not in scenario_names():
+        raise ParameterError(
+            f"there is no scenario '{name}' in the library; {nearest(name, scenario_names())} (`slipfit scenarios` "
+            f"shows them all; files of your own end in .yaml)"
+        )
+    return Scenario.load(_FOLDER / f"{name}.yaml")
 
 
 def standard_drive(drive: str = "skid_steer") -> Scenario:
     """The calibration manoeuvres: a speed step, a stop, and a spin, with sensors that a real robot has; a tour in all directions
     for omnidirectional robots."""
-    name = "omni_tour" if drive == "omni" else "step_and_spin"
-    return Scenario.load(Path(__file__).parent.parent / "library" / "scenarios" / f"{name}.yaml")
+    return find_scenario("omni_tour" if drive == "omni" else "step_and_spin")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,6 +30,11 @@ class RunStatus(Enum):
     """How a run ended; the value is what the user reads."""
 
     FINISHED = "The run reached its end."
+    ARRIVED = "The robot reached its last waypoint."
+    TIMED_OUT = "The robot did not reach its last waypoint in time; it is stuck, or needs a larger at_most_s."
+    SLID_AWAY = "The robot slid away from its route; the ground has too little grip for this slope or these commands."
+    LEFT_THE_MAP = "A wheel left the terrain's map; take a larger map, or other waypoints."
+    TIPPED_OVER = "The robot tipped over."
     DIVERGED = "The numbers stopped being finite; check the robot's and the ground's constants of this run."
 
 
@@ -66,6 +71,10 @@ class Trajectory:
     commanded_turn_rad: float = float("nan")  # what the wheels would have turned the robot by, as commanded and without slip
     drive: str = "skid_steer"
     readings: DriveLog = field(default_factory=DriveLog)
+
+    #: Columns of files, of the body and of each wheel.
+    body_fields: ClassVar[tuple[str, ...]] = BODY_FIELDS
+    wheel_fields: ClassVar[tuple[str, ...]] = WHEEL_FIELDS
 
     @property
     def wheel_names(self) -> list[str]:
@@ -137,8 +146,8 @@ class Trajectory:
 
     def columns(self) -> dict[str, np.ndarray]:
         """Every column of a file: the body's, then each wheel's with its number."""
-        table = {name: np.asarray(getattr(self, name)) for name in BODY_FIELDS}
-        for name in WHEEL_FIELDS:
+        table = {name: np.asarray(getattr(self, name)) for name in self.body_fields}
+        for name in self.wheel_fields:
             for w in range(self.load_n.shape[1]):
                 table[f"{name}_{w}"] = np.ascontiguousarray(getattr(self, name)[:, w])
         return table
@@ -153,8 +162,13 @@ class Trajectory:
     def _write_parquet(self, path: Path) -> None:
         import slipfit
 
-        about = {
-            "slipfit": slipfit.__version__,
+        about = {"slipfit": slipfit.__version__, **self._about()}
+        pairs = ", ".join(f"{key}: '{_quoted(value)}'" for key, value in about.items())
+        self._copy(path, f"FORMAT parquet, KV_METADATA {{{pairs}}}")
+
+    def _about(self) -> dict[str, str]:
+        """What a file says of the whole run."""
+        return {
             "robot": self.robot,
             "ground": self.ground,
             "status": self.status.name,
@@ -163,8 +177,6 @@ class Trajectory:
             "commanded_turn_rad": repr(self.commanded_turn_rad),
             "drive": self.drive,
         }
-        pairs = ", ".join(f"{key}: '{_quoted(value)}'" for key, value in about.items())
-        self._copy(path, f"FORMAT parquet, KV_METADATA {{{pairs}}}")
 
     def _write_csv(self, path: Path) -> None:
         self._copy(path, "FORMAT csv, HEADER")
@@ -180,14 +192,16 @@ class Trajectory:
                 raise OSError(str(error).splitlines()[0]) from None
 
     def _write_tum(self, path: Path) -> None:
-        half = 0.5 * self.heading_rad
-        zero = np.zeros_like(half)
-        rows = np.column_stack([self.time_s, self.x_m, self.y_m, zero, zero, zero, np.sin(half), np.cos(half)])
-        lines = (" ".join(repr(number) for number in row) for row in rows.tolist())
+        lines = (" ".join(repr(number) for number in row) for row in self._tum_rows().tolist())
         path.write_text("# stamp_s x_m y_m z_m qx qy qz qw\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
+    def _tum_rows(self) -> np.ndarray:
+        half = 0.5 * self.heading_rad
+        zero = np.zeros_like(half)
+        return np.column_stack([self.time_s, self.x_m, self.y_m, zero, zero, zero, np.sin(half), np.cos(half)])
+
     @classmethod
-    def load(cls, path: Path | str) -> "Trajectory":
+    def load(cls, path: Path | str) -> Self:
         """Read back a .parquet or .csv file that `save` wrote."""
         import duckdb
 
@@ -209,31 +223,38 @@ class Trajectory:
             raise SimulationError(f"{path}: cannot be read as a trajectory ({str(error).splitlines()[0]})") from None
 
     @classmethod
-    def _from_columns(cls, table: dict[str, np.ndarray], about: dict[str, str], path: Path) -> "Trajectory":
+    def _from_columns(cls, table: dict[str, np.ndarray], about: dict[str, str], path: Path) -> Self:
         wheels = sum(name.startswith(f"{WHEEL_FIELDS[0]}_") for name in table)
-        wanted = [*BODY_FIELDS, *(f"{name}_{w}" for name in WHEEL_FIELDS for w in range(wheels))]
+        wanted = [*cls.body_fields, *(f"{name}_{w}" for name in cls.wheel_fields for w in range(wheels))]
         missing = [name for name in wanted if name not in table]
         if missing or not wheels:
             raise SimulationError(
                 f"{path}: column '{(missing or ['wheel_speed_radps_0'])[0]}' is missing; not a trajectory of slipfit"
             )
-        body: dict[str, Any] = {name: _floats(table[name]) for name in BODY_FIELDS}
+        body: dict[str, Any] = {name: _floats(table[name]) for name in cls.body_fields}
         per_wheel: dict[str, Any] = {
-            name: np.column_stack([_floats(table[f"{name}_{w}"]) for w in range(wheels)]) for name in WHEEL_FIELDS
+            name: np.column_stack([_floats(table[f"{name}_{w}"]) for w in range(wheels)]) for name in cls.wheel_fields
         }
         is_finite = all(np.isfinite(body[name]).all() for name in ("x_m", "y_m", "heading_rad"))
         status = RunStatus[about.get("status", (RunStatus.FINISHED if is_finite else RunStatus.DIVERGED).name)]
-        return cls(
-            **body,
-            **per_wheel,
-            robot=about.get("robot", ""),
-            ground=about.get("ground", ""),
-            status=status,
-            effort_limit=float(about.get("effort_limit", "inf")),
-            slope_rad=float(about.get("slope_rad", "0")),
-            commanded_turn_rad=float(about.get("commanded_turn_rad", "nan")),
-            drive=about.get("drive", "skid_steer"),
-        )
+        return cls(**body, **per_wheel, **cls._told(about), **cls._more_columns(table), status=status)
+
+    @classmethod
+    def _more_columns(cls, table: dict[str, np.ndarray]) -> dict[str, Any]:
+        """What else a file's columns fill; nothing here."""
+        return {}
+
+    @classmethod
+    def _told(cls, about: dict[str, str]) -> dict[str, Any]:
+        """The inverse of `_about`, as far as a file has it."""
+        return {
+            "robot": about.get("robot", ""),
+            "ground": about.get("ground", ""),
+            "effort_limit": float(about.get("effort_limit", "inf")),
+            "slope_rad": float(about.get("slope_rad", "0")),
+            "commanded_turn_rad": float(about.get("commanded_turn_rad", "nan")),
+            "drive": about.get("drive", "skid_steer"),
+        }
 
 
 def wheel_names(count: int, drive: str = "skid_steer") -> list[str]:

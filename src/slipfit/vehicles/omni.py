@@ -46,13 +46,16 @@ from slipfit.vehicles.planar_body import (
     Start,
     State,
     Sums,
-    drive_through,
     free_motion,
+    judge,
+    look,
     look_again,
+    record,
     solve,
     started,
 )
-from slipfit.vehicles.powertrain import free_wheel, gives_way, is_misjudged, new_effort, prepared
+from slipfit.vehicles.powertrain import after_step, free_wheel, gives_way, is_misjudged, keep_spin, prepared, spin_of
+from slipfit.vehicles.run_loop import drive_through, journal
 
 #: Ways shorter than this (sectors) are too short to be divided: the wheel touches with the part it stands on.
 _SHORTEST_WAY = 1e-6
@@ -131,7 +134,9 @@ class OmniRuns(NamedTuple):
     rigid_law: Any  # of the same type, on the rigid part between two rollers
     ground: Any
     start: Start
-    commands: Any  # Shared (rows, wheels)
+    driver: Any
+    battery: Any  # NoBattery
+    books: Any  # NoBooks
 
 
 class Work(NamedTuple):
@@ -141,6 +146,8 @@ class Work(NamedTuple):
     speed: Any  # rad/s
     angle: Any  # rad, from the start
     effort: Any
+    rotor: Any  # rad/s, behind a compliant shaft
+    twist: Any  # rad
     force_x: Any  # N, in the body's axes
     force_y: Any
     torque: Any  # N m, of the contact on the wheel
@@ -203,7 +210,7 @@ def _expect(powertrain, wheels, work, dt, zero):
         sum_x, sum_y = sum_x + (gx * fg - gy * fh), sum_y + (gy * fg + gx * fh)
         moment += wheels.moment_g[n] * fg + wheels.moment_h[n] * fh
         torque = wheels.radius[n] * (wheels.along[n] * fg + wheels.across[n] * fh)
-        speed, mobility = free_wheel(powertrain, work.command[n], work.speed[n], work.effort[n], torque)
+        speed, mobility = free_wheel(powertrain, work.command[n], spin_of(work, n), torque)
         if gives_way(powertrain):
             speed -= mobility * torque
         begin = wheels.phase[n] + wheels.per_rad[n] * work.angle[n]
@@ -219,7 +226,7 @@ def _gather(powertrain, law, rigid_law, wheels, memory, work, free, u, v, r, dt,
     for n in range(len(work.speed)):
         radius, along, across = wheels.radius[n], wheels.along[n], wheels.across[n]
         guess = along * work.expected_x[n] + across * work.expected_y[n]
-        free_speed, mobility = free_wheel(powertrain, work.command[n], work.speed[n], work.effort[n], radius * guess)
+        free_speed, mobility = free_wheel(powertrain, work.command[n], spin_of(work, n), radius * guess)
         free_rim, give = radius * free_speed, mobility * radius * radius
         rim = free_rim - give * guess if gives_way(powertrain) else free_rim
         ground_g, ground_h = _ground_velocity(wheels, n, u, v, r)
@@ -277,7 +284,7 @@ def _share_out(powertrain, law, rigid_law, wheels, work, u, v, r, zero):
         work.torque[n] = torque
         again = again | excess
         if gives_way(powertrain):
-            again = again | is_misjudged(powertrain, work.command[n], work.speed[n], torque, work.mobility[n])
+            again = again | is_misjudged(powertrain, work.command[n], spin_of(work, n), torque, work.mobility[n])
     return folded(sum_x), folded(sum_y), folded(again)
 
 
@@ -289,8 +296,7 @@ def _commit(powertrain, law, wheels, memory, work, u, v, r, dt):
         torque, speed = work.torque[n], work.command[n]
         if gives_way(powertrain):
             speed = work.free_speed[n] - work.mobility[n] * torque
-        work.effort[n] = new_effort(powertrain, work.command[n], work.speed[n], speed, work.effort[n], torque)
-        work.speed[n] = speed
+        keep_spin(powertrain, work, n, after_step(powertrain, work.command[n], spin_of(work, n), speed, torque))
         work.angle[n] = work.angle[n] + dt * speed
         work.expected_x[n], work.expected_y[n] = work.next_x[n], work.next_y[n]
         work.lowest[n] = min(work.lowest[n], work.load[n])
@@ -301,7 +307,7 @@ def _commit(powertrain, law, wheels, memory, work, u, v, r, dt):
 
 
 @part
-def step(robot, wheels, memory, work, s, dt):
+def step(robot, wheels, memory, work, notebook, s, dt):
     """One step of one robot, or of eight."""
     body = robot.body
     c, n = cos_and_sin(s.heading + 0.5 * dt * s.yaw_rate)
@@ -310,7 +316,7 @@ def step(robot, wheels, memory, work, s, dt):
     powertrain, law, rigid_law = abreast(robot.powertrain), abreast(robot.law), abreast(robot.rigid_law)
     _share_weight(wheels, body.mass * g_into, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
     zero = alike(0.0, body.mass)
-    free = free_motion(body, s, gx, gy, dt, zero)
+    free = free_motion(body, s, gx, gy, zero, zero, dt, zero)
     sum_x, sum_y, moment = _expect(powertrain, wheels, work, dt, zero)
     per_mass, per_yaw_inertia, per_dt = 1.0 / body.mass, 1.0 / body.yaw_inertia, 1.0 / dt  # the same in every step
     u, v = free.u + dt * (sum_x * per_mass + gx), free.v + dt * (sum_y * per_mass + gy)
@@ -347,7 +353,7 @@ def _begin(robot, wheels, memory, work, packs):
         grip_x, grip_y = robot.wheels.grip_x[n], robot.wheels.grip_y[n]
         ground_x, ground_y = start.u - start.yaw_rate * robot.wheels.y[n], start.v + start.yaw_rate * robot.wheels.x[n]
         work.speed[n] = (grip_x * ground_x + grip_y * ground_y) / (robot.wheels.radius[n] * robot.wheels.along[n])
-        work.lowest[n] = work.load[n]
+        work.rotor[n], work.lowest[n] = work.speed[n], work.load[n]
         held_x, held_y = -work.load[n] * gx / g_into, -work.load[n] * gy / g_into
         held_g, held_h = grip_x * held_x + grip_y * held_y, grip_x * held_y - grip_y * held_x
         work.expected_x[n], work.expected_y[n] = strongest(robot.law, held_g, held_h, work.load[n])
@@ -360,7 +366,7 @@ def _work(count, like):
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like),
+        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
     )  # fmt: skip
 
 
@@ -399,15 +405,18 @@ def _drive(runs, i, hold, every, dt, out, status):
     robot = raw(
         OmniRuns(
             arrays.body, arrays.wheels, prepared(arrays.powertrain, dt), arrays.law, arrays.rigid_law, arrays.ground,
-            arrays.start, arrays.commands,
+            arrays.start, arrays.driver, arrays.battery, arrays.books,
         )
     )  # fmt: skip
-    work, memory, tables = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays)
+    notebook_arrays = journal(arrays.driver, like)
+    work, memory, tables, notebook = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays), raw(notebook_arrays)
     _measure(robot, tables)
     wheels, packs, memory = abreast(tables), abreast(work), Memory(abreast(memory.contacts), memory.cells)
     s = _begin(robot, wheels, memory, work, packs)
-    drive_through(step, robot, wheels, memory, work, packs, s, i, hold, every, dt, out, status)
-    keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays))
+    drive_through(
+        step, look, record, judge, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status
+    )  # fmt: skip
+    keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays, notebook_arrays))
 
 
 @compiled(nogil=True)

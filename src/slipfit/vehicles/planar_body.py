@@ -12,14 +12,13 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from slipfit.kernels import alike, cos_and_sin, part, put, where
+from slipfit.vehicles.driver import Seen
+from slipfit.vehicles.run_loop import NOT_FINITE, OK, record_wheels
 
 #: What a run records, in this order; the pose is that of the wheels' centre, the specific force that of the centre of mass.
 BODY_COLUMNS = (
     "x_m", "y_m", "heading_rad", "vx_mps", "vy_mps", "yaw_rate_radps", "fx_mps2", "fy_mps2", "yaw_accel_radps2",
 )  # fmt: skip
-WHEEL_COLUMNS = ("speed_radps", "angle_rad", "load_n", "force_x_n", "force_y_n", "effort", "lowest_load_n")
-
-OK, NOT_FINITE = 0.0, 1.0
 
 #: The equations of a step are solved again while a wheel that was expected to hold its speed lacks the torque (or the other
 #: way round), or a contact carries more than its limit by this share: rare, and done after two or three times.
@@ -83,8 +82,8 @@ class Free(NamedTuple):
 
 
 @part
-def free_motion(body, s, gx, gy, dt, zero):
-    """The body's equations before the wheels come in."""
+def free_motion(body, s, gx, gy, drag, moment, dt, zero):
+    """The body's equations before the wheels come in; drag (N s/m) acts along x, a moment (N m) about the vertical."""
     # The frame turns under the velocity: a rotation by -r dt, exactly orthogonal, so that it adds no energy.
     half = 0.5 * dt * s.yaw_rate
     per = 1.0 / (1.0 + half * half)
@@ -92,8 +91,8 @@ def free_motion(body, s, gx, gy, dt, zero):
     u0, v0 = ct * s.u + st * s.v, ct * s.v - st * s.u
     inertia, yaw_inertia = body.mass / dt, body.yaw_inertia / dt
     sums = Sums(
-        inertia, zero, zero, inertia, zero, yaw_inertia,
-        inertia * u0 + body.mass * gx, inertia * v0 + body.mass * gy, yaw_inertia * s.yaw_rate,
+        inertia + drag, zero, zero, inertia, zero, yaw_inertia,
+        inertia * u0 + body.mass * gx, inertia * v0 + body.mass * gy, yaw_inertia * s.yaw_rate + moment,
     )  # fmt: skip
     return Free(u0, v0, sums)
 
@@ -138,46 +137,33 @@ def started(start, body, gx, gy, x, y, zero):
 
 
 @part
-def record(robot, work, s, i, out):
-    """Write a record; only the body's columns where `out` has no room for the wheels'."""
+def look(robot, s, time):
+    """What a driver sees."""
     body = robot.body
     c, n = cos_and_sin(s.heading)
-    put(out[:, 0], i, s.x - c * body.com_x + n * body.com_y)
-    put(out[:, 1], i, s.y - n * body.com_x - c * body.com_y)
+    return Seen(
+        time, s.x - c * body.com_x + n * body.com_y, s.y - n * body.com_x - c * body.com_y, s.heading,
+        s.u + s.yaw_rate * body.com_y, s.v - s.yaw_rate * body.com_x, s.yaw_rate,
+    )  # fmt: skip
+
+
+@part
+def record(robot, work, notebook, s, stopped_at, i, out):
+    """Write a record; only the body's columns where `out` has no room for the wheels'."""
+    seen = look(robot, s, alike(0.0, s.x))
+    put(out[:, 0], i, seen.x)
+    put(out[:, 1], i, seen.y)
     put(out[:, 2], i, s.heading)
-    put(out[:, 3], i, s.u + s.yaw_rate * body.com_y)
-    put(out[:, 4], i, s.v - s.yaw_rate * body.com_x)
+    put(out[:, 3], i, seen.u)
+    put(out[:, 4], i, seen.v)
     put(out[:, 5], i, s.yaw_rate)
     put(out[:, 6], i, s.fx)
     put(out[:, 7], i, s.fy)
     put(out[:, 8], i, s.yaw_accel)
-    count = len(robot.wheels.x) if out.shape[1] > 9 else 0
-    for k in range(count):
-        put(out[:, 9 + k], i, work.speed[k])
-        put(out[:, 9 + count + k], i, work.angle[k])
-        put(out[:, 9 + 2 * count + k], i, work.load[k])
-        put(out[:, 9 + 3 * count + k], i, work.force_x[k])
-        put(out[:, 9 + 4 * count + k], i, work.force_y[k])
-        put(out[:, 9 + 5 * count + k], i, work.effort[k])
-        put(out[:, 9 + 6 * count + k], i, work.lowest[k])
-        work.lowest[k] = work.load[k]
+    record_wheels(len(robot.wheels.x) if out.shape[1] > 9 else 0, work, i, out, 9)
 
 
 @part
-def drive_through(step, robot, wheels, memory, work, packs, s, i, hold, every, dt, out, status):
-    """A run from its start to the end of its records, by the vehicle's own step.
-
-    Commands change every `hold` steps; a record is written at the start and after every `every` steps.
-    """
-    commands, count, like = robot.commands.array, len(robot.wheels.x), alike(0.0, robot.body.mass)
-    record(robot, work, s, i, out[:, 0])
-    code = alike(OK, like)
-    for k in range(1, out.shape[1]):
-        for j in range((k - 1) * every, k * every):
-            if j % hold == 0:
-                for n in range(count):
-                    work.command[n] = alike(commands[j // hold * count + n], like)
-            s = step(robot, wheels, memory, packs, s, dt)
-        record(robot, work, s, i, out[:, k])
-        code = where(isfinite(s.x + s.y + s.heading), code, NOT_FINITE)
-    put(status, i, code)
+def judge(robot, memory, work, s):
+    """How a run stands: OK, or NOT_FINITE."""
+    return where(isfinite(s.x + s.y + s.heading), alike(OK, s.x), alike(NOT_FINITE, s.x))

@@ -1,16 +1,25 @@
-"""What turns a wheel: an ideal speed loop with or without a torque limit, or a DC motor.
+"""What turns a wheel: an ideal speed loop with or without a torque limit, or a DC motor (`motors` has further kinds).
 
 A powertrain answers two questions for one wheel and one step. Before the contact force is known: how fast would the wheel
 turn at the end of the step without any (`free_speed`), and how much does one N·m of contact torque take from that (`mobility`):
 
     omega' = free_speed - mobility · torque of the contact
 
-After the step: the new effort (N·m of a speed loop, A of a motor).
+After the step: what else turns or flows (`Spin`): the effort (N·m of a speed loop, A of a motor), the rotor behind a shaft.
 """
 
 from typing import NamedTuple
 
 from slipfit.kernels import chosen_by_type, part, where
+
+
+class Spin(NamedTuple):
+    """One wheel and what drives it, at one moment. Rotor and twist are those of a compliant shaft; others leave them alone."""
+
+    speed: float  # rad/s
+    effort: float  # N m of a speed loop, A of a motor
+    rotor: float  # rad/s, on the wheel's side of the gear
+    twist: float  # rad, rotor ahead of the wheel
 
 
 class SpeedLoop(NamedTuple):
@@ -82,21 +91,34 @@ def prepared(powertrain, dt):
 
 
 @chosen_by_type
-def free_wheel(wheel, command, speed, effort, torque):
+def free_wheel(wheel, command, spin, torque):
     """(free_speed, mobility) of a wheel; `torque` is the best guess of the contact's torque on it."""
     raise NotImplementedError("a powertrain registers its own wheel")
 
 
 @chosen_by_type
-def new_effort(wheel, command, speed, speed_after, effort, torque):
-    """Effort at the end of a step that took the wheel from `speed` to `speed_after` against `torque`."""
-    raise NotImplementedError("a powertrain registers its own effort")
+def after_step(wheel, command, spin, speed, torque):
+    """The spin at the end of a step that took the wheel to `speed` against `torque`."""
+    raise NotImplementedError("a powertrain registers what it does in a step")
 
 
 @chosen_by_type
-def is_misjudged(wheel, command, speed, torque, mobility):
+def current_of(wheel, spin, volts):
+    """Current (A) at the end of a step in which the rotor keeps its speed, as held + per_volt V: (held, per_volt). `volts` says
+    about where V will be."""
+    raise NotImplementedError("a motor registers its own current")
+
+
+@chosen_by_type
+def has_shaft(wheel):
+    """Whether rotor and wheel turn by themselves. Where they do not, the vehicle saves the arithmetic."""
+    return False
+
+
+@chosen_by_type
+def is_misjudged(wheel, command, spin, torque, mobility):
     """Whether, now that the contact's torque is known, the wheel behaves otherwise than `free_wheel` took it to. Motors never."""
-    return mobility != mobility
+    return mobility < mobility
 
 
 @chosen_by_type
@@ -116,13 +138,13 @@ def _(wheel):
 
 
 @free_wheel.of(PrescribedWheel)
-def _(wheel, command, speed, effort, torque):
+def _(wheel, command, spin, torque):
     return command, 0.0 * wheel.inverse
 
 
-@new_effort.of(PrescribedWheel)
-def _(wheel, command, speed, speed_after, effort, torque):
-    return wheel.inverse * (speed_after - speed) + torque
+@after_step.of(PrescribedWheel)
+def _(wheel, command, spin, speed, torque):
+    return Spin(speed, wheel.inverse * (speed - spin.speed) + torque, spin.rotor, spin.twist)
 
 
 @prepared.of(SpeedLoop)
@@ -131,22 +153,22 @@ def _(powertrain, dt):
 
 
 @free_wheel.of(HeldWheel)
-def _(wheel, command, speed, effort, torque):
-    needed = (command - speed) * wheel.inverse + torque
+def _(wheel, command, spin, torque):
+    needed = (command - spin.speed) * wheel.inverse + torque
     holds = abs(needed) <= wheel.torque_limit
-    pushed = speed + wheel.per_step * max(-wheel.torque_limit, min(wheel.torque_limit, needed))
+    pushed = spin.speed + wheel.per_step * max(-wheel.torque_limit, min(wheel.torque_limit, needed))
     return where(holds, command, pushed), where(holds, 0.0, wheel.per_step)
 
 
 @is_misjudged.of(HeldWheel)
-def _(wheel, command, speed, torque, mobility):
-    could_hold = abs((command - speed) * wheel.inverse + torque) <= wheel.torque_limit * (1.0 + 1e-9)
+def _(wheel, command, spin, torque, mobility):
+    could_hold = abs((command - spin.speed) * wheel.inverse + torque) <= wheel.torque_limit * (1.0 + 1e-9)
     return could_hold ^ (mobility == 0.0)
 
 
-@new_effort.of(HeldWheel)
-def _(wheel, command, speed, speed_after, effort, torque):
-    return wheel.inverse * (speed_after - speed) + torque
+@after_step.of(HeldWheel)
+def _(wheel, command, spin, speed, torque):
+    return Spin(speed, wheel.inverse * (speed - spin.speed) + torque, spin.rotor, spin.twist)
 
 
 @prepared.of(DcMotor)
@@ -166,18 +188,38 @@ def _(powertrain, dt):
 
 
 @part
-def _blocked_current(wheel, command, effort):
+def blocked_current(wheel, command, effort):
     """Current at the end of the step if the wheel stood still."""
     voltage = max(-wheel.voltage_limit, min(wheel.voltage_limit, command))
     return wheel.kept * effort + wheel.per_volt * voltage
 
 
 @free_wheel.of(DrivenWheel)
-def _(wheel, command, speed, effort, torque):
-    drive = wheel.torque_constant * _blocked_current(wheel, command, effort)
-    return wheel.mobility * (wheel.momentum * speed + drive), wheel.mobility
+def _(wheel, command, spin, torque):
+    drive = wheel.torque_constant * blocked_current(wheel, command, spin.effort)
+    return wheel.mobility * (wheel.momentum * spin.speed + drive), wheel.mobility
 
 
-@new_effort.of(DrivenWheel)
-def _(wheel, command, speed, speed_after, effort, torque):
-    return _blocked_current(wheel, command, effort) - wheel.per_speed * speed_after
+@after_step.of(DrivenWheel)
+def _(wheel, command, spin, speed, torque):
+    current = blocked_current(wheel, command, spin.effort) - wheel.per_speed * speed
+    return Spin(speed, current, spin.rotor, spin.twist)
+
+
+@current_of.of(DrivenWheel)
+def _(wheel, spin, volts):
+    return wheel.kept * spin.effort - wheel.per_speed * spin.speed, wheel.per_volt
+
+
+@part
+def spin_of(work, n):
+    """What a vehicle keeps of wheel n."""
+    return Spin(work.speed[n], work.effort[n], work.rotor[n], work.twist[n])
+
+
+@part
+def keep_spin(wheel, work, n, spin):
+    """And back."""
+    work.speed[n], work.effort[n] = spin.speed, spin.effort
+    if has_shaft(wheel):
+        work.rotor[n], work.twist[n] = spin.rotor, spin.twist

@@ -16,13 +16,14 @@ Reference  [Shilliday2023] eqs. (1)-(3) with the signs of docs/theory/skid_steer
 from typing import Any, NamedTuple
 
 from slipfit.contact.touch import Touch, coupled, memory_size, remember, strongest, traction
-from slipfit.ground.shape import Memory, cell_count, gravity_in_body
+from slipfit.ground.shape import Memory, cell_count, gravity_in_body, gravity_in_ground
 from slipfit.kernels import (
     WIDTH,
     Eight,
     alike,
     any_of,
     at,
+    chosen_by_type,
     compiled,
     cos_and_sin,
     folded,
@@ -34,25 +35,27 @@ from slipfit.kernels import (
     wide,
     zeros,
 )
+from slipfit.vehicles.books import Books, Totals, are_kept, drive_stores, enter, tally
 from slipfit.vehicles.loads import wheel_loads
+from slipfit.vehicles.losses import air_drag, caster_moment, has_rolling, rolling_drag
 from slipfit.vehicles.planar_body import (
     BODY_COLUMNS,
     MOST_PASSES,
-    NOT_FINITE,
-    OK,
     TOLERATED_EXCESS,
-    WHEEL_COLUMNS,
     Body,
     Start,
     State,
     Sums,
-    drive_through,
     free_motion,
+    judge,
+    look,
     look_again,
+    record,
     solve,
     started,
 )
-from slipfit.vehicles.powertrain import free_wheel, is_misjudged, new_effort, prepared
+from slipfit.vehicles.powertrain import after_step, free_wheel, is_misjudged, keep_spin, prepared, spin_of
+from slipfit.vehicles.run_loop import NOT_FINITE, OK, WHEEL_COLUMNS, drive_through, journal, record_journal
 
 __all__ = ["BODY_COLUMNS", "NOT_FINITE", "OK", "WHEEL_COLUMNS", "Body", "SkidSteerRuns", "Start", "in_lanes", "one_by_one"]
 
@@ -66,7 +69,10 @@ class SkidSteerRuns(NamedTuple):
     law: Any
     ground: Any
     start: Start
-    commands: Any  # Shared (rows, wheels), or one table per run with rows x wheels entries
+    driver: Any  # who tells the wheels: driver.Table, or guidance of `control`
+    losses: Any
+    battery: Any
+    books: Any
 
 
 class Work(NamedTuple):
@@ -75,6 +81,8 @@ class Work(NamedTuple):
     speed: Any  # rad/s
     angle: Any  # rad, from the start
     effort: Any
+    rotor: Any  # rad/s, behind a compliant shaft
+    twist: Any  # rad
     force_x: Any  # N
     force_y: Any
     expected_x: Any  # N, what the next solution is expected to be near to
@@ -82,6 +90,10 @@ class Work(NamedTuple):
     load: Any
     lowest: Any  # N, smallest load since the last record: a wheel may lift between two
     command: Any
+    told: Any  # what the driver said, where a battery comes between
+    drag: Any  # N m s, rolling resistance
+    slip_x: Any  # m/s, rim over ground, for records
+    slip_y: Any
     next_x: Any
     next_y: Any
     free_speed: Any
@@ -106,6 +118,13 @@ class Places(NamedTuple):
 
 
 @part
+def with_drag(free_speed, mobility, drag):
+    """A wheel that turns against its own drag (N m s): omega' = free - mobility (torque + drag omega'), solved for omega'."""
+    kept = 1.0 / (1.0 + mobility * drag)
+    return kept * free_speed, kept * mobility
+
+
+@part
 def _expect(wheels, work, zero):
     """Sums of the forces and moments that are expected."""
     sum_x = sum_y = moment = wide(zero)
@@ -116,14 +135,21 @@ def _expect(wheels, work, zero):
 
 
 @part
-def _gather(powertrain, law, wheels, memory, work, free, u, v, r, dt, zero):
+def _gather(powertrain, law, losses, wheels, memory, work, free, u, v, r, dt, zero):
     """Add every wheel's secant to the body's equations, taken at the guess (u, v, r) of the velocities to come."""
     u, v, r = wide(u), wide(v), wide(r)
-    uu = uv = ur = vv = vr = rr = bu = bv = br = wide(zero)
+    uu, uv, ur, vv, vr, rr, bu, bv, br = free.uu, zero, zero, free.vv, zero, free.rr, free.u, free.v, free.r
     for n in range(len(work.speed)):
         px, py, radius = wheels.x[n], wheels.y[n], wheels.radius[n]
         guess = work.expected_x[n]
-        free_speed, mobility = free_wheel(powertrain, work.command[n], work.speed[n], work.effort[n], radius * guess)
+        spin, torque = spin_of(work, n), radius * guess
+        if has_rolling(losses):
+            work.drag[n] = rolling_drag(losses, work.load[n], radius, spin.speed)
+            torque += work.drag[n] * spin.speed
+        free_speed, mobility = free_wheel(powertrain, work.command[n], spin, torque)
+        work.free_speed[n], work.mobility[n] = free_speed, mobility
+        if has_rolling(losses):
+            free_speed, mobility = with_drag(free_speed, mobility, work.drag[n])
         free_rim, give = radius * free_speed, mobility * radius * radius
         rim = free_rim - give * guess
         answer = traction(law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
@@ -134,25 +160,23 @@ def _gather(powertrain, law, wheels, memory, work, free, u, v, r, dt, zero):
             xy, yy = kept * answer.xy, answer.yy - give * kept * answer.xy * answer.xy
             start_x = kept * answer.start_x + xx * free_rim
             start_y = answer.start_y - give * kept * answer.xy * answer.start_x + xy * free_rim
-            uv, bv = uv + xy, bv + start_y
-            ur, vr = ur + (xy * px - xx * py), vr + (yy * px - xy * py)
-            rr, br = rr + (xx * py * py - 2.0 * xy * px * py + yy * px * px), br + (px * start_y - py * start_x)
+            uv, bv = uv + folded(xy), bv + folded(start_y)
+            ur, vr = ur + folded(xy * px - xx * py), vr + folded(yy * px - xy * py)
+            rr += folded(xx * py * py - 2.0 * xy * px * py + yy * px * px)
+            br += folded(px * start_y - py * start_x)
             work.xy[n], work.start_y[n] = xy, start_y
         else:
             yy, start_x = answer.yy, xx * free_rim
-            ur, vr = ur - xx * py, vr + yy * px
-            rr, br = rr + (xx * py * py + yy * px * px), br - py * start_x
-        uu, vv, bu = uu + xx, vv + yy, bu + start_x
-        work.free_speed[n], work.mobility[n] = free_speed, mobility
+            ur, vr = ur - folded(xx * py), vr + folded(yy * px)
+            rr, br = rr + folded(xx * py * py + yy * px * px), br - folded(py * start_x)
+        # Folded at once: sums of whole packs would not stay in registers.
+        uu, vv, bu = uu + folded(xx), vv + folded(yy), bu + folded(start_x)
         work.xx[n], work.yy[n], work.start_x[n] = xx, yy, start_x
-    return Sums(
-        free.uu + folded(uu), folded(uv), folded(ur), free.vv + folded(vv), folded(vr), free.rr + folded(rr),
-        free.u + folded(bu), free.v + folded(bv), free.r + folded(br),
-    )  # fmt: skip
+    return Sums(uu, uv, ur, vv, vr, rr, bu, bv, br)
 
 
 @part
-def _share_out(powertrain, law, wheels, work, u, v, r, zero):
+def _share_out(powertrain, law, losses, wheels, work, u, v, r, zero):
     """Forces and wheel speeds that belong to the body's new velocity; their sums, and whether they were not to be expected."""
     u, v, r = wide(u), wide(v), wide(r)
     sum_x = sum_y = wide(zero)
@@ -167,60 +191,101 @@ def _share_out(powertrain, law, wheels, work, u, v, r, zero):
         most_x, most_y = strongest(law, force_x, force_y, work.load[n])
         work.next_x[n], work.next_y[n] = most_x, most_y
         excess = abs(force_x - most_x) + abs(force_y - most_y) > TOLERATED_EXCESS * (abs(most_x) + abs(most_y))
-        torque = wheels.radius[n] * force_x
-        again = again | excess | is_misjudged(powertrain, work.command[n], work.speed[n], torque, work.mobility[n])
+        spin, torque = spin_of(work, n), wheels.radius[n] * force_x
+        if has_rolling(losses):
+            torque += work.drag[n] * spin.speed
+        again = again | excess | is_misjudged(powertrain, work.command[n], spin, torque, work.mobility[n])
     return folded(sum_x), folded(sum_y), folded(again)
 
 
 @part
-def _commit(powertrain, law, wheels, memory, work, u, v, r, dt):
-    """What the step leaves behind: wheel speeds, efforts, memory, what to expect next."""
+def _commit(powertrain, law, losses, books, wheels, memory, work, u, v, r, in_air, in_caster, dt, zero):
+    """What the step leaves behind: wheel speeds, efforts, memory, what to expect next. Returns what there is to book."""
     u, v, r = wide(u), wide(v), wide(r)
+    supplied = throughput = in_resistance = in_shaft = in_sliding = in_rolling = wide(zero)
     for n in range(len(work.speed)):
-        radius = wheels.radius[n]
+        radius, before = wheels.radius[n], spin_of(work, n)
         torque = radius * work.force_x[n]
         speed = work.free_speed[n] - work.mobility[n] * torque
-        work.effort[n] = new_effort(powertrain, work.command[n], work.speed[n], speed, work.effort[n], torque)
-        work.speed[n] = speed
+        if has_rolling(losses):
+            speed /= 1.0 + work.mobility[n] * work.drag[n]
+            torque += work.drag[n] * speed
+            in_rolling += work.drag[n] * (speed * speed * dt)
+        after = after_step(powertrain, work.command[n], before, speed, torque)
+        keep_spin(powertrain, work, n, after)
         work.angle[n] = work.angle[n] + dt * speed
         work.expected_x[n], work.expected_y[n] = work.next_x[n], work.next_y[n]
         work.lowest[n] = min(work.lowest[n], work.load[n])
         rim = radius * speed
-        remember(law, Touch(rim - u + r * wheels.y[n], -v - r * wheels.x[n], rim, work.load[n]), memory, n, dt)
+        touch = Touch(rim - u + r * wheels.y[n], -v - r * wheels.x[n], rim, work.load[n])
+        remember(law, touch, memory, n, dt)
+        if are_kept(books):
+            work.slip_x[n], work.slip_y[n] = touch.slip_x, touch.slip_y
+            flow = tally(books, before, after, torque, dt)
+            supplied, throughput = supplied + flow.supplied, throughput + abs(flow.supplied)
+            in_resistance, in_shaft = in_resistance + flow.in_resistance, in_shaft + flow.in_shaft
+            in_sliding += (work.force_x[n] * touch.slip_x + work.force_y[n] * touch.slip_y) * dt
+    return Totals(
+        folded(supplied), folded(throughput), folded(in_resistance), folded(in_shaft),
+        folded(in_sliding) + in_caster, zero, folded(in_rolling), in_air,
+    )  # fmt: skip
 
 
 @part
-def step(robot, wheels, memory, work, s, dt):
+def step(robot, wheels, memory, work, notebook, s, dt):
     """One step of one robot, or of eight."""
-    body = robot.body
+    body, zero = robot.body, alike(0.0, robot.body.mass)
     middle = s.heading + 0.5 * dt * s.yaw_rate
     c, n = cos_and_sin(middle)
     gx, gy, g_into = gravity_in_body(robot.ground, memory, s.x, s.y, c, n)
     reach = body.com_height / g_into
-    powertrain, law = wide(robot.powertrain), wide(robot.law)
+    powertrain, law, losses, books = wide(robot.powertrain), wide(robot.law), wide(robot.losses), wide(robot.books)
     wheel_loads(wheels, body.mass * g_into, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
-    zero = alike(0.0, body.mass)
-    free = free_motion(body, s, gx, gy, dt, zero)
     sum_x, sum_y, moment = _expect(wheels, work, zero)
+    drag, turning = air_drag(robot.losses, s.u), caster_moment(robot.losses, sum_y, s.u)
+    free = free_motion(body, s, gx, gy, drag, turning, dt, zero)
     per_mass, per_yaw_inertia, per_dt = 1.0 / body.mass, 1.0 / body.yaw_inertia, 1.0 / dt  # the same in every step
     u, v = free.u + dt * (sum_x * per_mass + gx), free.v + dt * (sum_y * per_mass + gy)
     r = s.yaw_rate + dt * moment * per_yaw_inertia
     active = zero == 0.0
     guess_u, guess_v, guess_r = u, v, r
     for k in range(MOST_PASSES):
-        sums = _gather(powertrain, law, wheels, memory, work, free.sums, guess_u, guess_v, guess_r, dt, zero)
+        sums = _gather(powertrain, law, losses, wheels, memory, work, free.sums, guess_u, guess_v, guess_r, dt, zero)
         u, v, r = solve(sums, coupled(law))
-        sum_x, sum_y, again = _share_out(powertrain, law, wheels, work, u, v, r, zero)
+        sum_x, sum_y, again = _share_out(powertrain, law, losses, wheels, work, u, v, r, zero)
         active = active & again
         if k == MOST_PASSES - 1 or not any_of(active):
             break
         guess_u, guess_v, guess_r = where(active, u, guess_u), where(active, v, guess_v), where(active, r, guess_r)
         look_again(work, wide(active))
-    _commit(powertrain, law, wheels, memory, work, u, v, r, dt)
+    in_air, in_caster = drag * (u * u * dt), -turning * (r * dt)
+    totals = _commit(powertrain, law, losses, books, wheels, memory, work, u, v, r, in_air, in_caster, dt, zero)
+    enter(robot.books, notebook, totals)
     x, y = s.x + dt * (c * u - n * v), s.y + dt * (n * u + c * v)
     return State(
-        x, y, s.heading + dt * r, u, v, r, sum_x * per_mass, sum_y * per_mass, (r - s.yaw_rate) * per_dt,
+        x, y, s.heading + dt * r, u, v, r, (sum_x - drag * u) * per_mass, sum_y * per_mass, (r - s.yaw_rate) * per_dt,
     )  # fmt: skip
+
+
+@chosen_by_type
+def _record_books(books, robot, work, notebook, s, stopped_at, i, out):
+    """Nothing, where nobody keeps any."""
+
+
+@_record_books.of(Books)
+def _(books, robot, work, notebook, s, stopped_at, i, out):
+    body, count = robot.body, len(robot.wheels.x)
+    moving = 0.5 * (body.mass * (s.u * s.u + s.v * s.v) + body.yaw_inertia * s.yaw_rate * s.yaw_rate)
+    gx, gy, _ = gravity_in_ground(robot.ground)
+    height = -body.mass * (gx * s.x + gy * s.y)
+    stores = drive_stores(books, work, count, moving, height, alike(0.0, s.x))
+    record_journal(count, work, notebook, stores, stopped_at, i, out, len(BODY_COLUMNS) + len(WHEEL_COLUMNS) * count)
+
+
+@part
+def _record(robot, work, notebook, s, stopped_at, i, out):
+    record(robot, work, notebook, s, stopped_at, i, out)
+    _record_books(robot.books, robot, work, notebook, s, stopped_at, i, out)
 
 
 @part
@@ -236,7 +301,7 @@ def _begin(robot, wheels, memory, work, packs):
     reach = body.com_height / g_into
     wheel_loads(wheels, body.mass * g_into, body.com_x + reach * gx, body.com_y + reach * gy, packs.load)
     for n in range(len(robot.wheels.x)):
-        work.lowest[n] = work.load[n]
+        work.rotor[n], work.lowest[n] = work.speed[n], work.load[n]
         held_x, held_y = -work.load[n] * gx / g_into, -work.load[n] * gy / g_into
         work.expected_x[n], work.expected_y[n] = strongest(robot.law, held_x, held_y, work.load[n])
     return started(start, body, gx, gy, x, y, zero)
@@ -248,6 +313,7 @@ def _work(count, like):
         zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
+        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
         zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
     )  # fmt: skip
 
@@ -282,15 +348,19 @@ def _drive(runs, i, hold, every, dt, out, status):
     memory_arrays = Memory(zeros(slots, like), zeros(cell_count(arrays.ground), like))
     robot = raw(
         SkidSteerRuns(
-            arrays.body, arrays.wheels, prepared(arrays.powertrain, dt), arrays.law, arrays.ground, arrays.start, arrays.commands
+            arrays.body, arrays.wheels, prepared(arrays.powertrain, dt), arrays.law, arrays.ground, arrays.start, arrays.driver,
+            arrays.losses, arrays.battery, arrays.books,
         )
-    )
-    work, memory, tables = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays)
+    )  # fmt: skip
+    notebook_arrays = journal(arrays.driver, like)
+    work, memory, tables, notebook = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays), raw(notebook_arrays)
     _measure(robot, tables)
     wheels, packs, memory = wide(tables), wide(work), Memory(wide(memory.contacts), memory.cells)
     s = _begin(robot, wheels, memory, work, packs)
-    drive_through(step, robot, wheels, memory, work, packs, s, i, hold, every, dt, out, status)
-    keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays))
+    drive_through(
+        step, look, _record, judge, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status
+    )  # fmt: skip
+    keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays, notebook_arrays))
 
 
 @compiled(nogil=True)

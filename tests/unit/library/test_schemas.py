@@ -9,12 +9,12 @@ import yaml
 from jsonschema import Draft202012Validator
 
 import slipfit
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, Robot, TerrainFile
 from slipfit.library.schemas import schema_path, schema_text
 from slipfit.simulate import Scenario
 
 LIBRARY = Path(slipfit.__file__).parent / "library"
-FOLDERS = {Robot: "robots", Ground: "grounds", Scenario: "scenarios"}
+FOLDERS = {Robot: "robots", Ground: "grounds", TerrainFile: "terrains", Scenario: "scenarios"}
 FILES = [(model, path) for model, folder in FOLDERS.items() for path in sorted((LIBRARY / folder).glob("*.yaml"))]
 
 
@@ -54,6 +54,9 @@ def test_every_file_of_the_library_fits_and_a_misspelt_key_does_not(model, path)
         (Ground, "gravel", "law", "colomb"),
         (Ground, "gravel", "parameters.mu_lng", 0.5),
         (Ground, "gravel", "parameters.mu_long", -0.5),
+        (TerrainFile, "crater_rim", "heights.kind", "crator"),
+        (TerrainFile, "crater_rim", "heights.rim_radius_m", 0.0),
+        (TerrainFile, "bump_3cm", "heights.size_m", [1.0]),
         (Scenario, "step_and_spin", "seed", -1),
         (Scenario, "step_and_spin", "ground.slope_rad", 10.0),
         (Scenario, "step_and_spin", "sensors.imu.rate_hz", 0),

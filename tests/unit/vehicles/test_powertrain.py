@@ -5,20 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from slipfit.vehicles.powertrain import DcMotor, SpeedLoop, free_wheel, new_effort, prepared
+from slipfit.vehicles.powertrain import DcMotor, SpeedLoop, Spin, after_step, free_wheel, prepared
 
 MOTOR = DcMotor(0.0053, 4.0, 0.1, 0.35, 0.35, 0.01, 12.0)  # Lynxmotion 4WD3, SPEC 6
 
 
 def spin(powertrain, command, torque, dt, steps):
     wheel = prepared(powertrain, dt)
-    speed = effort = 0.0
+    state = Spin(0.0, 0.0, 0.0, 0.0)
     for _ in range(steps):
-        free, mobility = free_wheel(wheel, command, speed, effort, torque)
-        after = free - mobility * torque
-        effort = new_effort(wheel, command, speed, after, effort, torque)
-        speed = after
-    return speed, effort
+        free, mobility = free_wheel(wheel, command, state, torque)
+        state = after_step(wheel, command, state, free - mobility * torque, torque)
+    return state.speed, state.effort
 
 
 def test_motor_reaches_its_no_load_speed():
