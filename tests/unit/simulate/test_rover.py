@@ -37,6 +37,14 @@ def test_shipped_scenarios_are_those_of_the_document_and_a_crater():
     }  # fmt: skip
 
 
+def test_a_robot_is_put_down_at_rest():
+    """On the rough flank of the crater: loads at the start and 10 ms later are the weight's, wheels that hang carry nothing."""
+    motion = simulate(ROVER, find_scenario("crater_rim"))
+    weight = 2.148 * 9.81 * math.cos(motion.pitch_rad[0]) * math.cos(motion.roll_rad[0])
+    assert motion.load_n[0].sum() == pytest.approx(weight, rel=0.02)
+    assert motion.load_n[1].sum() == pytest.approx(weight, rel=0.1)
+
+
 def test_mars_needs_less_energy():
     """3.71 / 9.81 of the weight: less sliding, less climbing current."""
     earth, mars = (simulate(ROVER, find_scenario(name)) for name in ("crater_rim", "crater_rim_mars"))
