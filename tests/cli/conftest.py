@@ -43,7 +43,8 @@ def refused(slipfit):
         assert result.code == 2
         assert result.out == ""
         assert result.err.startswith("slipfit: ")
-        assert result.err.count("\n") == 1
+        said = [line for line in result.err.splitlines() if not line.endswith("s so far)")]  # progress, on a busy machine
+        assert len(said) == 1
         assert result.err.endswith("\n")
         assert sorted(os.walk(Path.cwd())) == before
         return result.err
