@@ -9,7 +9,7 @@ from slipfit.kernels.dispatch import chosen_by_type
 from slipfit.kernels.lane_math import atan_of_positive, atan_slopes, sin_within
 from slipfit.kernels.lanes import alike, any_of, deposit, fma, take, take_many, where, zeros
 from slipfit.kernels.packs import abreast, cos_and_sin, filled_up, folded, padded, wide
-from slipfit.kernels.tree import WIDTH, Eight, Shared, at, choose, put
+from slipfit.kernels.tree import WIDTH, Eight, Shared, at, choose, put, tables
 
 __all__ = [
     "WIDTH",
@@ -39,6 +39,7 @@ __all__ = [
     "run_chunks",
     "sin_within",
     "stack",
+    "tables",
     "take",
     "take_many",
     "where",

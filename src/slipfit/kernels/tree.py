@@ -96,6 +96,22 @@ def _put(array, i, value):
     return scatter
 
 
+# --- tables of scratch numbers ---------------------------------------------------------------------------------------
+
+
+def tables(cls, count, like):
+    """A named tuple of the class with `count` zeros in each field, of the same kind as `like`."""
+    return cls(*(zeros(count, like) for _ in cls._fields))
+
+
+@overload(tables)
+def _tables(cls, count, like):
+    kind = cls.instance_class
+    scope = {"kind": kind, "zeros": zeros}
+    exec(f"def build(cls, count, like): return kind({', '.join('zeros(count, like)' for _ in kind._fields)})", scope)
+    return scope["build"]
+
+
 # --- choosing between whole states -----------------------------------------------------------------------------------
 
 

@@ -93,7 +93,7 @@ def _(books):
 
 
 @chosen_by_type
-def flow(powertrain, before, after, torque, dt):
+def flow(powertrain, before, after, dt):
     """What went through a wheel's drive in the step from spin to spin."""
     raise NotImplementedError("a powertrain registers its own flow")
 
@@ -113,55 +113,40 @@ def _electrical(motor, before, after, rotor, dt):
     return voltage * i * dt, (motor.resistance * i + (motor.back_emf - motor.torque_constant) * rotor) * i * dt
 
 
-@flow.of(DcMotor)
-def _(powertrain, before, after, torque, dt):
-    supplied, heat = _electrical(powertrain, before, after, after.speed, dt)
-    return Flow(supplied, heat, powertrain.friction * after.speed * after.speed * dt)
-
-
-@flow.of(LimitedMotor)
-def _(powertrain, before, after, torque, dt):
+def _rigid_flow(powertrain, before, after, dt):
     supplied, heat = _electrical(powertrain, before, after, after.speed, dt)
     return Flow(supplied, heat, powertrain.friction * after.speed * after.speed * dt)
 
 
 @flow.of(CompliantMotor)
-def _(powertrain, before, after, torque, dt):
+def _(powertrain, before, after, dt):
     supplied, heat = _electrical(powertrain, before, after, after.rotor, dt)
     winding = after.rotor - after.speed
     lost = powertrain.friction * after.rotor * after.rotor + powertrain.damping * winding * winding
     return Flow(supplied, heat, lost * dt)
 
 
-@part
-def _mechanical(after, dt):
+def _mechanical_flow(powertrain, before, after, dt):
     nothing = alike(0.0, after.speed)
     return Flow(after.effort * after.speed * dt, nothing, nothing)
 
 
-@flow.of(SpeedLoop)
-def _(powertrain, before, after, torque, dt):
-    return _mechanical(after, dt)
+def _rigid_store(powertrain, spin):
+    magnetic = 0.5 * powertrain.inductance * spin.effort * spin.effort
+    return Store(0.5 * powertrain.inertia * spin.speed * spin.speed, magnetic, alike(0.0, spin.speed))
 
 
-@flow.of(Prescribed)
-def _(powertrain, before, after, torque, dt):
-    return _mechanical(after, dt)
+def _mechanical_store(powertrain, spin):
+    nothing = alike(0.0, spin.speed)
+    return Store(0.5 * powertrain.inertia * spin.speed * spin.speed, nothing, nothing)
 
 
-@part
-def _rigid(inertia, inductance, spin):
-    return Store(0.5 * inertia * spin.speed * spin.speed, 0.5 * inductance * spin.effort * spin.effort, alike(0.0, spin.speed))
-
-
-@store.of(DcMotor)
-def _(powertrain, spin):
-    return _rigid(powertrain.inertia, powertrain.inductance, spin)
-
-
-@store.of(LimitedMotor)
-def _(powertrain, spin):
-    return _rigid(powertrain.inertia, powertrain.inductance, spin)
+for _motor in (DcMotor, LimitedMotor):
+    flow.of(_motor)(_rigid_flow)
+    store.of(_motor)(_rigid_store)
+for _loop in (SpeedLoop, Prescribed):
+    flow.of(_loop)(_mechanical_flow)
+    store.of(_loop)(_mechanical_store)
 
 
 @store.of(CompliantMotor)
@@ -171,16 +156,6 @@ def _(powertrain, spin):
         0.5 * turning, 0.5 * powertrain.inductance * spin.effort * spin.effort,
         0.5 * powertrain.stiffness * spin.twist * spin.twist,
     )  # fmt: skip
-
-
-@store.of(SpeedLoop)
-def _(powertrain, spin):
-    return _rigid(powertrain.inertia, 0.0, spin)
-
-
-@store.of(Prescribed)
-def _(powertrain, spin):
-    return _rigid(powertrain.inertia, 0.0, spin)
 
 
 @part
@@ -194,15 +169,15 @@ def drive_stores(books, work, count, body, height, tyres):
 
 
 @chosen_by_type
-def tally(books, before, after, torque, dt):
+def tally(books, rolled, dt):
     """What went through a wheel's drive in a step, if somebody counts."""
-    nothing = alike(0.0, torque)
+    nothing = alike(0.0, rolled.torque)
     return Flow(nothing, nothing, nothing)
 
 
 @tally.of(Books)
-def _(books, before, after, torque, dt):
-    return flow(books.powertrain, before, after, torque, dt)
+def _(books, rolled, dt):
+    return flow(books.powertrain, rolled.before, rolled.after, dt)
 
 
 @chosen_by_type

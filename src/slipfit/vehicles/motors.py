@@ -12,7 +12,7 @@ Reference  [Shilliday2023] section IV names the shaft; elimination derived in do
 
 from typing import NamedTuple
 
-from slipfit.kernels import alike, part, where
+from slipfit.kernels import alike, chosen_by_type, part, where
 from slipfit.vehicles.powertrain import (
     Spin,
     after_step,
@@ -110,9 +110,14 @@ def _(powertrain, dt):
     return LimitedWheel(circuit, motor.inertia / dt, dt / (motor.inertia + dt * drag), dt / (motor.inertia + dt * motor.friction))
 
 
-@part
-def _limited_branch(wheel, command, spin, torque):
+@chosen_by_type
+def branches(wheel, command, spin, torque):
     """Free speeds with a circuit that follows its voltage and with one at its limit; and whether the limit decides."""
+    raise NotImplementedError("a motor with a limit registers its two branches")
+
+
+@branches.of(LimitedWheel)
+def _(wheel, command, spin, torque):
     circuit = wheel.circuit
     blocked = blocked_current(circuit, command, spin.effort)
     momentum = wheel.momentum * spin.speed
@@ -121,18 +126,6 @@ def _limited_branch(wheel, command, spin, torque):
     at_limit = abs(current) > circuit.current_limit
     held = wheel.mobility_at_limit * (momentum + circuit.torque_constant * _limited(circuit, current))
     return free, held, at_limit
-
-
-@free_wheel.of(LimitedWheel)
-def _(wheel, command, spin, torque):
-    free, held, at_limit = _limited_branch(wheel, command, spin, torque)
-    return where(at_limit, held, free), where(at_limit, wheel.mobility_at_limit, wheel.mobility)
-
-
-@is_misjudged.of(LimitedWheel)
-def _(wheel, command, spin, torque, mobility):
-    _, _, at_limit = _limited_branch(wheel, command, spin, torque)
-    return at_limit ^ (mobility == wheel.mobility_at_limit)
 
 
 @after_step.of(LimitedWheel)
@@ -182,8 +175,8 @@ def _rotor(wheel, spin, drive, give, speed):
     return give * (wheel.rotor_momentum * spin.rotor + drive - wheel.stiffness * spin.twist + wheel.coupling * speed)
 
 
-@part
-def _shafted_branch(wheel, command, spin, torque):
+@branches.of(ShaftedWheel)
+def _(wheel, command, spin, torque):
     circuit = wheel.circuit
     blocked = blocked_current(circuit, command, spin.effort)
     drive = circuit.torque_constant * blocked
@@ -194,16 +187,19 @@ def _shafted_branch(wheel, command, spin, torque):
     return free, _shafted(wheel, spin, limited, wheel.rotor_give_at_limit, wheel.mobility_at_limit), at_limit
 
 
-@free_wheel.of(ShaftedWheel)
-def _(wheel, command, spin, torque):
-    free, held, at_limit = _shafted_branch(wheel, command, spin, torque)
+def _free_wheel(wheel, command, spin, torque):
+    free, held, at_limit = branches(wheel, command, spin, torque)
     return where(at_limit, held, free), where(at_limit, wheel.mobility_at_limit, wheel.mobility)
 
 
-@is_misjudged.of(ShaftedWheel)
-def _(wheel, command, spin, torque, mobility):
-    _, _, at_limit = _shafted_branch(wheel, command, spin, torque)
+def _is_misjudged(wheel, command, spin, torque, mobility):
+    _, _, at_limit = branches(wheel, command, spin, torque)
     return at_limit ^ (mobility == wheel.mobility_at_limit)
+
+
+for _kind in (LimitedWheel, ShaftedWheel):
+    free_wheel.of(_kind)(_free_wheel)
+    is_misjudged.of(_kind)(_is_misjudged)
 
 
 @current_of.of(ShaftedWheel)

@@ -34,6 +34,7 @@ from slipfit.kernels import (
     keep_alive,
     part,
     raw,
+    tables,
     where,
     zeros,
 )
@@ -361,35 +362,16 @@ def _begin(robot, wheels, memory, work, packs):
 
 
 @part
-def _work(count, like):
-    return Work(
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-    )  # fmt: skip
-
-
-@part
-def _tables(count, like):
-    return Places(
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like),
-    )  # fmt: skip
-
-
-@part
-def _measure(robot, tables):
+def _measure(robot, places):
     """Wheels filled up to whole packs: those that are not there carry nothing."""
     wheels, body = robot.wheels, robot.body
     for n in range(len(wheels.x)):
         px, py, gx, gy = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y, wheels.grip_x[n], wheels.grip_y[n]
-        tables.radius[n], tables.grip_x[n], tables.grip_y[n] = wheels.radius[n], gx, gy
-        tables.moment_g[n], tables.moment_h[n] = px * gy - py * gx, px * gx + py * gy
-        tables.along[n], tables.across[n] = wheels.along[n], wheels.across[n]
-        tables.share[n], tables.leverage_x[n], tables.leverage_y[n] = wheels.share[n], wheels.leverage_x[n], wheels.leverage_y[n]
-        tables.per_rad[n], tables.phase[n], tables.rigid[n] = wheels.per_rad[n], wheels.phase[n], wheels.rigid[n]
+        places.radius[n], places.grip_x[n], places.grip_y[n] = wheels.radius[n], gx, gy
+        places.moment_g[n], places.moment_h[n] = px * gy - py * gx, px * gx + py * gy
+        places.along[n], places.across[n] = wheels.along[n], wheels.across[n]
+        places.share[n], places.leverage_x[n], places.leverage_y[n] = wheels.share[n], wheels.leverage_x[n], wheels.leverage_y[n]
+        places.per_rad[n], places.phase[n], places.rigid[n] = wheels.per_rad[n], wheels.phase[n], wheels.rigid[n]
 
 
 @part
@@ -398,8 +380,8 @@ def _drive(runs, i, hold, every, dt, out, status):
     arrays = at(runs, i)
     like = alike(0.0, arrays.body.mass)
     count = len(arrays.wheels.x)
-    work_arrays = _work(filled_up(count, like), like)
-    wheel_arrays = _tables(filled_up(count, like), like)
+    work_arrays = tables(Work, filled_up(count, like), like)
+    wheel_arrays = tables(Places, filled_up(count, like), like)
     slots = filled_up(count, like) * memory_size(arrays.law)
     memory_arrays = Memory(zeros(slots, like), zeros(cell_count(arrays.ground), like))
     robot = raw(
@@ -409,9 +391,9 @@ def _drive(runs, i, hold, every, dt, out, status):
         )
     )  # fmt: skip
     notebook_arrays = journal(arrays.driver, like)
-    work, memory, tables, notebook = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays), raw(notebook_arrays)
-    _measure(robot, tables)
-    wheels, packs, memory = abreast(tables), abreast(work), Memory(abreast(memory.contacts), memory.cells)
+    work, memory, places, notebook = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays), raw(notebook_arrays)
+    _measure(robot, places)
+    wheels, packs, memory = abreast(places), abreast(work), Memory(abreast(memory.contacts), memory.cells)
     s = _begin(robot, wheels, memory, work, packs)
     drive_through(
         step, look, record, judge, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status

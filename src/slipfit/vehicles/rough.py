@@ -17,7 +17,7 @@ Valid for  ground whose curvature radii are larger than the wheel's: one contact
 from math import atan2, isfinite, sqrt
 from typing import Any, NamedTuple
 
-from slipfit.contact.touch import Touch, coupled, memory_size, remember, strongest, traction
+from slipfit.contact.touch import Touch, memory_size, remember, traction
 from slipfit.ground.shape import Memory, cell_count, gravity_in_ground
 from slipfit.kernels import (
     WIDTH,
@@ -34,15 +34,17 @@ from slipfit.kernels import (
     part,
     put,
     raw,
+    tables,
     where,
     zeros,
 )
 from slipfit.kernels.space import Rows3, Sym3, Vec3, added, cross, rotation, scaled, to_ground
 from slipfit.vehicles.books import Books, Totals, are_kept, drive_stores, enter, tally
+from slipfit.vehicles.driven_wheel import release, roll_on, soften, surprises
 from slipfit.vehicles.driver import Seen
-from slipfit.vehicles.losses import air_drag, caster_moment, has_rolling, rolling_drag
-from slipfit.vehicles.planar_body import MOST_PASSES, TOLERATED_EXCESS, Start, look_again
-from slipfit.vehicles.powertrain import after_step, free_wheel, is_misjudged, keep_spin, prepared, spin_of
+from slipfit.vehicles.losses import air_drag, caster_moment
+from slipfit.vehicles.planar_body import MOST_PASSES, Start, look_again
+from slipfit.vehicles.powertrain import prepared
 from slipfit.vehicles.rigid_body import Body6, Load6, free_motion, kinetic, moved, solve_six
 from slipfit.vehicles.rough_start import begin
 from slipfit.vehicles.run_loop import (
@@ -56,7 +58,7 @@ from slipfit.vehicles.run_loop import (
     record_journal,
     record_wheels,
 )
-from slipfit.vehicles.wheel_contact import Hubs, arm_to, axes_of, centre_of_mass, combined, find_contacts, new_work, over_ground
+from slipfit.vehicles.wheel_contact import Hubs, Work, arm_to, axes_of, centre_of_mass, combined, find_contacts, over_ground
 
 #: What a run records of the robot's origin, in this order: place and attitude (quaternion, body to ground) in the ground's frame,
 #: velocity, rates and specific force (of the centre of mass) in the body's axes.
@@ -116,7 +118,7 @@ def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, t
     axx = axy = axz = ayy = ayz = azz = fx = fy = fz = mx = my = mz = abreast(zero)
     bxx = bxy = bxz = byx = byy = byz = bzx = bzy = bzz = cxx = cxy = cxz = cyy = cyz = czz = abreast(zero)
     for n in range(len(work.speed)):
-        radius, guess = hubs.radius[n], work.expected_x[n]
+        radius = hubs.radius[n]
         ex, ey, normal = axes_of(work, n)
         arm = arm_to(hubs, work, n)
         ground_x, ground_y, rising = over_ground(velocity, rate, arm, ex, ey, normal)
@@ -126,26 +128,10 @@ def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, t
         is_loaded = load > 0.0
         work.nn[n], work.start_n[n] = where(is_loaded, nn, 0.0), where(is_loaded, push, 0.0)
         work.load[n] = load
-        spin, torque = spin_of(work, n), radius * guess
-        if has_rolling(losses):
-            work.drag[n] = rolling_drag(losses, load, radius, spin.speed)
-            torque += work.drag[n] * spin.speed
-        free_speed, mobility = free_wheel(powertrain, work.command[n], spin, torque)
-        work.free_speed[n], work.mobility[n] = free_speed, mobility
-        if has_rolling(losses):
-            kept = 1.0 / (1.0 + mobility * work.drag[n])
-            free_speed, mobility = kept * free_speed, kept * mobility
-        free_rim, give = radius * free_speed, mobility * radius * radius
-        rim = free_rim - give * guess
+        free_rim, give = release(powertrain, losses, work, n, radius, load)
+        rim = free_rim - give * work.expected_x[n]
         answer = traction(law, Touch(rim - ground_x, -ground_y, rim, load), memory, n, dt)
-        # The wheel gives way to the force it transmits: eliminated, it softens the law's secant.
-        kept = 1.0 / (1.0 + give * answer.xx)
-        xx, yy = kept * answer.xx, answer.yy
-        start_x, start_y, xy = xx * free_rim, zero * yy, zero * yy
-        if coupled(law):
-            xy, yy = kept * answer.xy, answer.yy - give * kept * answer.xy * answer.xy
-            start_x = kept * answer.start_x + xx * free_rim
-            start_y = answer.start_y - give * kept * answer.xy * answer.start_x + xy * free_rim
+        start_x, start_y, xx, xy, yy = soften(law, answer, give, free_rim)
         work.xx[n], work.xy[n], work.yy[n], work.start_x[n], work.start_y[n] = xx, xy, yy, start_x, start_y
         # H = xx ex ex^T + xy (ex ey^T + ey ex^T) + yy ey ey^T + nn n n^T, by rows of what one m/s along each axis gives.
         kx = combined(ex, ey, normal, xx * ex.x + xy * ey.x, xy * ex.x + yy * ey.x, work.nn[n] * normal.x)
@@ -189,16 +175,10 @@ def _share_out(powertrain, law, losses, hubs, work, velocity, rate, zero):
         load = work.start_n[n] - work.nn[n] * rising
         pulls = load < 0.0
         load = max(0.0, load)
-        work.force_x[n], work.force_y[n], work.load[n] = force_x, force_y, load
+        work.load[n] = load
         f = combined(ex, ey, normal, force_x, force_y, load)
         fx, fy, fz = fx + f.x, fy + f.y, fz + f.z
-        most_x, most_y = strongest(law, force_x, force_y, load)
-        work.next_x[n], work.next_y[n] = most_x, most_y
-        excess = abs(force_x - most_x) + abs(force_y - most_y) > TOLERATED_EXCESS * (abs(most_x) + abs(most_y))
-        spin, torque = spin_of(work, n), hubs.radius[n] * force_x
-        if has_rolling(losses):
-            torque += work.drag[n] * spin.speed
-        again = again | pulls | excess | is_misjudged(powertrain, work.command[n], spin, torque, work.mobility[n])
+        again = again | pulls | surprises(powertrain, law, losses, work, n, hubs.radius[n], force_x, force_y, load)
     return Vec3(folded(fx), folded(fy), folded(fz)), folded(again)
 
 
@@ -208,27 +188,18 @@ def _commit(powertrain, law, losses, tyre, books, hubs, memory, work, velocity, 
     velocity, rate = abreast(velocity), abreast(rate)
     supplied = throughput = in_resistance = in_shaft = in_sliding = in_tyres = in_rolling = abreast(zero)
     for n in range(len(work.speed)):
-        radius, before = hubs.radius[n], spin_of(work, n)
-        torque = radius * work.force_x[n]
-        speed = work.free_speed[n] - work.mobility[n] * torque
-        if has_rolling(losses):
-            speed /= 1.0 + work.mobility[n] * work.drag[n]
-            torque += work.drag[n] * speed
-            in_rolling += work.drag[n] * (speed * speed * dt)
-        after = after_step(powertrain, work.command[n], before, speed, torque)
-        keep_spin(powertrain, work, n, after)
-        work.angle[n] = work.angle[n] + dt * speed
-        work.expected_x[n], work.expected_y[n] = work.next_x[n], work.next_y[n]
-        work.lowest[n] = min(work.lowest[n], work.load[n])
+        radius = hubs.radius[n]
+        rolled = roll_on(powertrain, losses, work, n, radius, dt)
+        in_rolling += rolled.in_rolling
         ex, ey, normal = axes_of(work, n)
         ground_x, ground_y, rising = over_ground(velocity, rate, arm_to(hubs, work, n), ex, ey, normal)
-        rim = radius * speed
+        rim = radius * rolled.after.speed
         touch = Touch(rim - ground_x, -ground_y, rim, work.load[n])
         remember(law, touch, memory, n, dt)
         depth, deeper = max(0.0, work.depth[n]), max(0.0, work.depth[n] - dt * rising)
         if are_kept(books):
             work.slip_x[n], work.slip_y[n] = touch.slip_x, touch.slip_y
-            flow = tally(books, before, after, torque, dt)
+            flow = tally(books, rolled, dt)
             supplied, throughput = supplied + flow.supplied, throughput + abs(flow.supplied)
             in_resistance, in_shaft = in_resistance + flow.in_resistance, in_shaft + flow.in_shaft
             in_sliding += (work.force_x[n] * touch.slip_x + work.force_y[n] * touch.slip_y) * dt
@@ -351,8 +322,8 @@ def _drive(runs, i, hold, every, dt, out, status):
     like = alike(0.0, arrays.body.mass)
     count = len(arrays.wheels.x)
     slots = filled_up(count, like)
-    work_arrays = new_work(slots, like)
-    hub_arrays = Hubs(zeros(slots, like), zeros(slots, like), zeros(slots, like), zeros(slots, like))
+    work_arrays = tables(Work, slots, like)
+    hub_arrays = tables(Hubs, slots, like)
     memory_arrays = Memory(zeros(slots * memory_size(arrays.law), like), zeros(cell_count(arrays.ground), like))
     robot = raw(
         RoughRuns(
@@ -361,12 +332,12 @@ def _drive(runs, i, hold, every, dt, out, status):
         )
     )  # fmt: skip
     notebook_arrays = journal(arrays.driver, like)
-    work, memory, tables, notebook = raw(work_arrays), raw(memory_arrays), raw(hub_arrays), raw(notebook_arrays)
+    work, memory, places, notebook = raw(work_arrays), raw(memory_arrays), raw(hub_arrays), raw(notebook_arrays)
     wheels, body = robot.wheels, robot.body
     for n in range(count):
-        tables.x[n], tables.y[n] = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y
-        tables.z[n], tables.radius[n] = wheels.radius[n] - body.com_height, wheels.radius[n]
-    hubs, packs, memory = abreast(tables), abreast(work), Memory(abreast(memory.contacts), memory.cells)
+        places.x[n], places.y[n] = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y
+        places.z[n], places.radius[n] = wheels.radius[n] - body.com_height, wheels.radius[n]
+    hubs, packs, memory = abreast(places), abreast(work), Memory(abreast(memory.contacts), memory.cells)
     s = begin(robot, hubs, memory, work, packs)
     drive_through(
         step, _look, _record, _judge, robot, hubs, memory, work, packs, notebook, s, i, hold, every, dt, out, status

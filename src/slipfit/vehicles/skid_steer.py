@@ -31,17 +31,18 @@ from slipfit.kernels import (
     padded,
     part,
     raw,
+    tables,
     where,
     wide,
     zeros,
 )
 from slipfit.vehicles.books import Books, Totals, are_kept, drive_stores, enter, tally
+from slipfit.vehicles.driven_wheel import release, roll_on, soften, surprises
 from slipfit.vehicles.loads import wheel_loads
-from slipfit.vehicles.losses import air_drag, caster_moment, has_rolling, rolling_drag
+from slipfit.vehicles.losses import air_drag, caster_moment
 from slipfit.vehicles.planar_body import (
     BODY_COLUMNS,
     MOST_PASSES,
-    TOLERATED_EXCESS,
     Body,
     Start,
     State,
@@ -54,7 +55,7 @@ from slipfit.vehicles.planar_body import (
     solve,
     started,
 )
-from slipfit.vehicles.powertrain import after_step, free_wheel, is_misjudged, keep_spin, prepared, spin_of
+from slipfit.vehicles.powertrain import prepared
 from slipfit.vehicles.run_loop import NOT_FINITE, OK, WHEEL_COLUMNS, drive_through, journal, record_journal
 
 __all__ = ["BODY_COLUMNS", "NOT_FINITE", "OK", "WHEEL_COLUMNS", "Body", "SkidSteerRuns", "Start", "in_lanes", "one_by_one"]
@@ -118,13 +119,6 @@ class Places(NamedTuple):
 
 
 @part
-def with_drag(free_speed, mobility, drag):
-    """A wheel that turns against its own drag (N m s): omega' = free - mobility (torque + drag omega'), solved for omega'."""
-    kept = 1.0 / (1.0 + mobility * drag)
-    return kept * free_speed, kept * mobility
-
-
-@part
 def _expect(wheels, work, zero):
     """Sums of the forces and moments that are expected."""
     sum_x = sum_y = moment = wide(zero)
@@ -141,32 +135,19 @@ def _gather(powertrain, law, losses, wheels, memory, work, free, u, v, r, dt, ze
     uu, uv, ur, vv, vr, rr, bu, bv, br = free.uu, zero, zero, free.vv, zero, free.rr, free.u, free.v, free.r
     for n in range(len(work.speed)):
         px, py, radius = wheels.x[n], wheels.y[n], wheels.radius[n]
-        guess = work.expected_x[n]
-        spin, torque = spin_of(work, n), radius * guess
-        if has_rolling(losses):
-            work.drag[n] = rolling_drag(losses, work.load[n], radius, spin.speed)
-            torque += work.drag[n] * spin.speed
-        free_speed, mobility = free_wheel(powertrain, work.command[n], spin, torque)
-        work.free_speed[n], work.mobility[n] = free_speed, mobility
-        if has_rolling(losses):
-            free_speed, mobility = with_drag(free_speed, mobility, work.drag[n])
-        free_rim, give = radius * free_speed, mobility * radius * radius
-        rim = free_rim - give * guess
+        free_rim, give = release(powertrain, losses, work, n, radius, work.load[n])
+        rim = free_rim - give * work.expected_x[n]
         answer = traction(law, Touch(rim - u + r * py, -v - r * px, rim, work.load[n]), memory, n, dt)
-        # The wheel gives way to the force it transmits: eliminated, it softens the law's secant.
-        kept = 1.0 / (1.0 + give * answer.xx)
-        xx = kept * answer.xx
+        soft = soften(law, answer, give, free_rim)
+        xx, yy, start_x = soft.xx, soft.yy, soft.start_x
         if coupled(law):
-            xy, yy = kept * answer.xy, answer.yy - give * kept * answer.xy * answer.xy
-            start_x = kept * answer.start_x + xx * free_rim
-            start_y = answer.start_y - give * kept * answer.xy * answer.start_x + xy * free_rim
+            xy, start_y = soft.xy, soft.start_y
             uv, bv = uv + folded(xy), bv + folded(start_y)
             ur, vr = ur + folded(xy * px - xx * py), vr + folded(yy * px - xy * py)
             rr += folded(xx * py * py - 2.0 * xy * px * py + yy * px * px)
             br += folded(px * start_y - py * start_x)
             work.xy[n], work.start_y[n] = xy, start_y
         else:
-            yy, start_x = answer.yy, xx * free_rim
             ur, vr = ur - folded(xx * py), vr + folded(yy * px)
             rr, br = rr + folded(xx * py * py + yy * px * px), br - folded(py * start_x)
         # Folded at once: sums of whole packs would not stay in registers.
@@ -186,15 +167,8 @@ def _share_out(powertrain, law, losses, wheels, work, u, v, r, zero):
         force_x, force_y = work.start_x[n] - work.xx[n] * ground_x, -work.yy[n] * ground_y
         if coupled(law):
             force_x, force_y = force_x - work.xy[n] * ground_y, force_y + (work.start_y[n] - work.xy[n] * ground_x)
-        work.force_x[n], work.force_y[n] = force_x, force_y
         sum_x, sum_y = sum_x + force_x, sum_y + force_y
-        most_x, most_y = strongest(law, force_x, force_y, work.load[n])
-        work.next_x[n], work.next_y[n] = most_x, most_y
-        excess = abs(force_x - most_x) + abs(force_y - most_y) > TOLERATED_EXCESS * (abs(most_x) + abs(most_y))
-        spin, torque = spin_of(work, n), wheels.radius[n] * force_x
-        if has_rolling(losses):
-            torque += work.drag[n] * spin.speed
-        again = again | excess | is_misjudged(powertrain, work.command[n], spin, torque, work.mobility[n])
+        again = again | surprises(powertrain, law, losses, work, n, wheels.radius[n], force_x, force_y, work.load[n])
     return folded(sum_x), folded(sum_y), folded(again)
 
 
@@ -204,24 +178,15 @@ def _commit(powertrain, law, losses, books, wheels, memory, work, u, v, r, in_ai
     u, v, r = wide(u), wide(v), wide(r)
     supplied = throughput = in_resistance = in_shaft = in_sliding = in_rolling = wide(zero)
     for n in range(len(work.speed)):
-        radius, before = wheels.radius[n], spin_of(work, n)
-        torque = radius * work.force_x[n]
-        speed = work.free_speed[n] - work.mobility[n] * torque
-        if has_rolling(losses):
-            speed /= 1.0 + work.mobility[n] * work.drag[n]
-            torque += work.drag[n] * speed
-            in_rolling += work.drag[n] * (speed * speed * dt)
-        after = after_step(powertrain, work.command[n], before, speed, torque)
-        keep_spin(powertrain, work, n, after)
-        work.angle[n] = work.angle[n] + dt * speed
-        work.expected_x[n], work.expected_y[n] = work.next_x[n], work.next_y[n]
-        work.lowest[n] = min(work.lowest[n], work.load[n])
-        rim = radius * speed
+        radius = wheels.radius[n]
+        rolled = roll_on(powertrain, losses, work, n, radius, dt)
+        in_rolling += rolled.in_rolling
+        rim = radius * rolled.after.speed
         touch = Touch(rim - u + r * wheels.y[n], -v - r * wheels.x[n], rim, work.load[n])
         remember(law, touch, memory, n, dt)
         if are_kept(books):
             work.slip_x[n], work.slip_y[n] = touch.slip_x, touch.slip_y
-            flow = tally(books, before, after, torque, dt)
+            flow = tally(books, rolled, dt)
             supplied, throughput = supplied + flow.supplied, throughput + abs(flow.supplied)
             in_resistance, in_shaft = in_resistance + flow.in_resistance, in_shaft + flow.in_shaft
             in_sliding += (work.force_x[n] * touch.slip_x + work.force_y[n] * touch.slip_y) * dt
@@ -308,32 +273,13 @@ def _begin(robot, wheels, memory, work, packs):
 
 
 @part
-def _work(count, like):
-    return Work(
-        zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-    )  # fmt: skip
-
-
-@part
-def _tables(count, like):
-    return Places(
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like),
-    )  # fmt: skip
-
-
-@part
-def _measure(robot, tables):
+def _measure(robot, places):
     """Positions from the centre of mass, and what `wheel_loads` needs."""
     wheels, body = robot.wheels, robot.body
     for n in range(len(wheels.x)):
-        tables.x[n], tables.y[n], tables.radius[n] = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y, wheels.radius[n]
-        tables.leverage_x[n], tables.leverage_y[n] = wheels.leverage_x[n], wheels.leverage_y[n]
-        tables.share_x[n], tables.share_y[n] = wheels.share_x[n], wheels.share_y[n]
+        places.x[n], places.y[n], places.radius[n] = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y, wheels.radius[n]
+        places.leverage_x[n], places.leverage_y[n] = wheels.leverage_x[n], wheels.leverage_y[n]
+        places.share_x[n], places.share_y[n] = wheels.share_x[n], wheels.share_y[n]
 
 
 @part
@@ -342,8 +288,8 @@ def _drive(runs, i, hold, every, dt, out, status):
     arrays = at(runs, i)
     like = alike(0.0, arrays.body.mass)
     count = len(arrays.wheels.x)
-    work_arrays = _work(padded(count, like), like)
-    wheel_arrays = _tables(padded(count, like), like)
+    work_arrays = tables(Work, padded(count, like), like)
+    wheel_arrays = tables(Places, padded(count, like), like)
     slots = padded(count, like) * memory_size(arrays.law)
     memory_arrays = Memory(zeros(slots, like), zeros(cell_count(arrays.ground), like))
     robot = raw(
@@ -353,9 +299,9 @@ def _drive(runs, i, hold, every, dt, out, status):
         )
     )  # fmt: skip
     notebook_arrays = journal(arrays.driver, like)
-    work, memory, tables, notebook = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays), raw(notebook_arrays)
-    _measure(robot, tables)
-    wheels, packs, memory = wide(tables), wide(work), Memory(wide(memory.contacts), memory.cells)
+    work, memory, places, notebook = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays), raw(notebook_arrays)
+    _measure(robot, places)
+    wheels, packs, memory = wide(places), wide(work), Memory(wide(memory.contacts), memory.cells)
     s = _begin(robot, wheels, memory, work, packs)
     drive_through(
         step, look, _record, judge, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status

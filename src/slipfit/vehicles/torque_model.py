@@ -22,7 +22,7 @@ from math import atan2, hypot, isfinite, sqrt
 from typing import Any, NamedTuple
 
 from slipfit.ground.shape import gravity_in_body
-from slipfit.kernels import WIDTH, Eight, alike, at, compiled, cos_and_sin, part, put, where, zeros
+from slipfit.kernels import WIDTH, Eight, alike, at, compiled, cos_and_sin, part, put, tables, where, zeros
 from slipfit.vehicles.driver import NEVER, NOTE_COLUMNS, Seen, get_ready, note_count, tell
 from slipfit.vehicles.powertrain import Spin, after_step, free_wheel, prepared
 
@@ -151,7 +151,7 @@ def _drive(runs, i, hold, every, dt, out):
     run = at(runs, i)
     zero = alike(0.0, run.body.mass)
     count, start = len(run.side), run.start
-    motors = Motors(zeros(count, zero), zeros(count, zero), zeros(count, zero))
+    motors = tables(Motors, count, zero)
     notes = zeros(note_count(run.driver), zero)
     wheel = prepared(run.powertrain, dt)
     s = Seen(

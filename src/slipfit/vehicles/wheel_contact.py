@@ -4,7 +4,7 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from slipfit.ground.shape import is_on_map, surface
-from slipfit.kernels import abreast, alike, part, where, zeros
+from slipfit.kernels import abreast, alike, part, where
 from slipfit.kernels.space import Vec3, added, cross, dot, to_body, to_ground
 
 
@@ -55,18 +55,6 @@ class Work(NamedTuple):
     upright: Any  # sine of the angle between axle and normal
     depth: Any  # m, of the wheel in the ground; negative in the air
     on_map: Any  # 1, or 0 off the map
-
-
-@part
-def new_work(count, like):
-    return Work(
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-        zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like), zeros(count, like),
-    )  # fmt: skip
 
 
 @part
