@@ -90,7 +90,7 @@ def test_ctrl_c_leaves_a_log(slipfit, under_way):
     result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap")
     assert result.code == 130
     assert "stopped by Ctrl-C" in result.out
-    assert result.err == "slipfit: stopped by Ctrl-C; zero acknowledged; the log up to there is in run.mcap\n"
+    assert result.said == ["slipfit: stopped by Ctrl-C; zero acknowledged; the log up to there is in run.mcap"]
     assert "commands" in read_log("run.mcap")
 
 
@@ -125,8 +125,7 @@ def test_ctrl_c_before_the_port_is_opened(slipfit, monkeypatch):
     monkeypatch.setattr(Twin, "load", hit)
     result = slipfit(*DRIVE, "--port", "/dev/there_is_none", "--log", "run.mcap")
     assert result.code == 130
-    sentence = "slipfit: stopped by Ctrl-C; nothing was sent, the port was not opened; no log was written\n"
-    assert result.err == sentence
+    assert result.said == ["slipfit: stopped by Ctrl-C; nothing was sent, the port was not opened; no log was written"]
     assert not Path("run.mcap").exists()
 
 
@@ -136,7 +135,7 @@ def test_a_port_that_vanishes_leaves_a_log(slipfit, under_way):
         under_way(port.unplug)
         result = slipfit(*DRIVE, "--port", port.path, "--baud", 115200, "--log", "run.mcap")
     assert result.code == 2
-    assert result.err.count("\n") == 1
+    assert len(result.said) == 1
     assert "the port vanished" in result.err
     assert "zero not acknowledged: the watchdog stops the motors; the log up to there is in run.mcap" in result.err
     assert "commands" in read_log("run.mcap")
