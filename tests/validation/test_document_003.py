@@ -85,6 +85,14 @@ def test_a_compliant_shaft_overshoots():
     assert overshoots(table_one(flat)) == pytest.approx([2.0, 3.1, 4.8, 6.0, 5.3, 3.7, 2.3, 4.4], abs=0.3)
 
 
+def test_half_the_step_overshoots_alike():
+    """SPEC 7.4: halving the step changes results by less than a tenth of the stated tolerance of .3 points."""
+    coarse = overshoots(table_one("lynxmotion_4wd3_shaft"))
+    scenario = find_scenario("rover_voltages")
+    fine = overshoots(simulate("lynxmotion_4wd3_shaft", scenario.model_copy(update={"step_s": 0.5 * scenario.step_s})))
+    assert fine == pytest.approx(coarse, abs=0.03)
+
+
 def own_overshoots():
     """SPEC 4(a) with load transfer and a shaft, straight ahead, integrated by LSODA: nothing of slipfit but the curve's E."""
     e, m, r, k, load = curvature(10.0, 1.5, 0.2), 2.148, RADIUS_M, 0.35, 2.148 * 9.81

@@ -18,6 +18,16 @@ LONGEST_NAME = 240
 
 #: What pydantic calls things that files have other names for.
 _WORDS = dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "expected keys and values")
+_WORDS |= dict.fromkeys(("list_type", "tuple_type"), "expected a list, as in [1, 2]")
+_WORDS |= {
+    "finite_number": "expected a finite number",
+    "too_long": "expected at most {max_length} entries",
+    "too_short": "expected at least {min_length} entries",
+    "greater_than": "expected more than {gt:g}",
+    "greater_than_equal": "expected at least {ge:g}",
+    "less_than": "expected less than {lt:g}",
+    "less_than_equal": "expected at most {le:g}",
+}
 
 
 class FileModel(BaseModel):
@@ -210,7 +220,8 @@ def _sentence(model: type[BaseModel], data: Any, error: ValidationError) -> str:
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return f"{path}: {message}{also}" if path else f"{message}{also}"
-    expected = _WORDS.get(first["type"], f"{message[:1].lower()}{message[1:]}")
+    known = _WORDS.get(first["type"])
+    expected = known.format(**first.get("ctx", {})) if known else f"{message[:1].lower()}{message[1:]}"
     return f"{path}: found {shown(first['input'])}; {expected}{also}"
 
 

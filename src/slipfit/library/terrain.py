@@ -218,7 +218,12 @@ class TerrainFile(NamedFile):
             f"y = {origin[1] + spacing * row:g} m (row {row} from the south, column {column})"
         )
         if not self.fill_holes:
-            raise ParameterError(f"{found}; mend the map, or interpolate over them with fill_holes: true")
+            own = (
+                f", in a file of yours with heights: {{kind: geotiff, file: {path.name}}}"
+                if path.suffix in (".tif", ".tiff")
+                else ""
+            )
+            raise ParameterError(f"{found}; mend the map, or interpolate over them with fill_holes: true{own}")
         if len(missing) > MOST_FILLED * heights.size:
             raise ParameterError(f"{found}; expected at most {MOST_FILLED:.0%} to fill, cut a piece without holes out of it")
         return filled(heights)

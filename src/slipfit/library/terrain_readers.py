@@ -16,6 +16,9 @@ from slipfit.library.terrain_shapes import MOST_HEIGHTS, Length, Number
 #: Spacings along x and y that differ by less are the same: what files in degrees or feet were converted to.
 _SAME_SPACING = 1e-6
 
+#: How a .npy file begins.
+_NPY = b"\x93NUMPY"
+
 
 class ArrayFile(FileModel):
     """A .npy file of heights in metres, (rows, columns): row r stands at y0 + r spacing, to the north, column c to the east."""
@@ -26,6 +29,12 @@ class ArrayFile(FileModel):
 
     def read(self, path: Path) -> tuple[np.ndarray, float, str]:
         try:
+            with path.open("rb") as file:
+                if file.read(len(_NPY)) != _NPY:
+                    raise ParameterError(
+                        f"{path}: is no .npy file; from text, np.save('heights.npy', np.loadtxt('heights.csv', delimiter=',')) "
+                        f"makes one"
+                    )
             heights = np.load(path, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise _unreadable(path, error, "a .npy file with numbers") from None
@@ -112,7 +121,9 @@ def _metres_per_pixel(source: Any, path: Path) -> float:
 
 
 def _checked(heights: np.ndarray, path: Path) -> np.ndarray:
-    if heights.ndim != 2 or min(heights.shape) < 3:
+    if heights.ndim != 2:
+        raise ParameterError(f"{path}: heights have the shape {heights.shape}; expected two dimensions, rows and columns")
+    if min(heights.shape) < 3:
         raise ParameterError(f"{path}: heights have the shape {heights.shape}; expected at least 3 rows and 3 columns")
     if heights.size > MOST_HEIGHTS:
         raise ParameterError(_too_many(path, *heights.shape))

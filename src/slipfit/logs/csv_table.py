@@ -102,6 +102,8 @@ def read_text(path: Path) -> str:
             is_packed = file.read(2) == _GZIP
         with gzip.open(path) if is_packed else path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise LogError(f"{path}: there is no such file; check the path") from None
     except (OSError, EOFError, zlib.error) as error:
         raise LogError(f"{path}: cannot be read ({error}); fetch or record it again") from None
     if len(data) > MOST_BYTES:

@@ -19,7 +19,7 @@ from slipfit.simulate.scenario import STEEPEST_RAD, Scenario
 from slipfit.vehicles import loads, motors, omni, planar_body, powertrain, skid_steer
 from slipfit.vehicles.books import NoBooks
 from slipfit.vehicles.driver import Table
-from slipfit.vehicles.losses import AirDrag, Losses, NoBattery, NoLosses
+from slipfit.vehicles.losses import AirDrag, Battery, Losses, NoBattery, NoLosses
 
 #: Numbers of a robot's file that do not act on motion; to vary them would promise an effect that is not there.
 WITHOUT_EFFECT = ("width_m", "speed_mps", "yaw_rate_radps", "roller_arc_rad")
@@ -52,7 +52,7 @@ def named_values(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -
         "centre_of_mass_height_m": com_height,
         **{p.name: p.default for p in LAWS[ground.law].parameters if p.default is not None},
         **ground.values(),
-        "gravity_mps2": ground.gravity_mps2.value if place.gravity_mps2 is None else place.gravity_mps2,
+        "gravity_mps2": place.gravity_on(ground),
         **slope,
         **start,
         **(_roller_values(robot) if isinstance(robot, OmniRobot) else {}),
@@ -116,6 +116,12 @@ def varied(
     return values | arrays, next(iter(lengths.values()), 1)
 
 
+def is_no_number(vary: Mapping[str, Any], n: int) -> np.ndarray:
+    """Which runs have a NaN among their numbers."""
+    arrays = [np.broadcast_to(np.isnan(np.asarray(entry, dtype=float)), n) for entry in vary.values()]
+    return np.any(arrays, axis=0) if arrays else np.zeros(n, dtype=bool)
+
+
 def powertrain_of(robot: Robot | OmniRobot, v: Values) -> Any:
     """What turns the robot's wheels: the kernel that has no more than the robot's file says."""
     if isinstance(robot.powertrain, Prescribed):
@@ -142,6 +148,11 @@ def losses_of(v: Values) -> Losses | AirDrag | NoLosses:
     if any(name in v for name in at_wheels):
         return Losses(0.0 if air is None else air, *(v.get(name, 0.0) for name in at_wheels))
     return NoLosses(0.0) if air is None else AirDrag(air)
+
+
+def battery_of(robot: Robot, v: Values) -> Battery | NoBattery:
+    """What feeds the motors."""
+    return NoBattery(0.0) if robot.battery is None else Battery(v["open_circuit_v"], v["internal_resistance_ohm"])
 
 
 def wheels_of(robot: Robot, v: Values, n: int) -> loads.Wheels:
@@ -202,7 +213,7 @@ def assemble(robot: Robot | OmniRobot, ground: Ground, values: Values, commands:
             start=start_of(v),
             driver=driver,
             losses=losses_of(v),
-            battery=NoBattery(0.0),
+            battery=battery_of(robot, v),
             books=NoBooks(0.0),
         ),
         n,

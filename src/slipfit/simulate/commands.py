@@ -72,7 +72,13 @@ def _target(robot: Robot | OmniRobot, command: Command, where: str) -> np.ndarra
     if command.wheels_v is not None:
         if motor is None:
             raise SimulationError(f"{where}.wheels_v: {robot.name} has a speed loop; command speeds, not voltages")
-        return _per_wheel(robot, command.wheels_v, f"{where}.wheels_v")
+        volts, most = _per_wheel(robot, command.wheels_v, f"{where}.wheels_v"), motor.voltage_limit_v.value
+        if np.abs(volts).max() > most:
+            raise SimulationError(
+                f"{where}.wheels_v: {volts[np.abs(volts).argmax()]:g} V is more than the {most:g} V of {robot.name}'s motors "
+                f"(voltage_limit_v); command less, or mend the robot's file"
+            )
+        return volts
     if command.wheels_radps is not None:
         speeds = _per_wheel(robot, command.wheels_radps, f"{where}.wheels_radps")
     else:

@@ -22,6 +22,10 @@ _WORDS = {
 }
 
 
+#: Less than this share of what a robot turns over does not count as driving it: motors without voltage on a slope.
+_ROUNDING = 1e-6
+
+
 @dataclass(frozen=True)
 class Energy:
     """Books of a drive, J: what the supply gave, what is stored more than at the start, what became heat.
@@ -62,8 +66,10 @@ class Energy:
 
     @property
     def remainder_share(self) -> float:
-        """The remainder, as a share of all that went through the motors; NaN where nothing did."""
-        return self.remainder_j / self.throughput_j if self.throughput_j > 0.0 else float("nan")
+        """The remainder, as a share of all that went through the motors; NaN where nothing did but rounding."""
+        turned_over_j = self.dissipated_j + abs(self.body_j) + abs(self.height_j)
+        is_driven = self.throughput_j > _ROUNDING * turned_over_j
+        return self.remainder_j / self.throughput_j if is_driven else float("nan")
 
     def rows(self) -> list[tuple[str, float]]:
         """Words and joules of everything that is not zero, heat first, the largest first."""
@@ -77,9 +83,8 @@ class Energy:
         """A few lines for people."""
         lines = [f"  energy   {self.supplied_j:.4g} J from the supply"]
         lines += [f"           {joules:>10.4g} J  {word}" for word, joules in self.rows()]
-        lines.append(
-            f"           {self.remainder_j:>10.2g} J  not explained ({100 * self.remainder_share:.2g} % of what went through)"
-        )
+        share = f" ({100 * self.remainder_share:.2g} % of what went through)" if np.isfinite(self.remainder_share) else ""
+        lines.append(f"           {self.remainder_j:>10.2g} J  not explained{share}")
         return "\n".join(lines)
 
 

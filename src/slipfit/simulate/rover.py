@@ -12,7 +12,9 @@ from slipfit.kernels import Shared, as_batch, run_chunks
 from slipfit.library import Ground, Robot, Terrain, find_terrain
 from slipfit.simulate.assemble import (
     Values,
+    battery_of,
     body_of,
+    is_no_number,
     law_of,
     losses_of,
     named_values,
@@ -29,7 +31,6 @@ from slipfit.simulate.trajectory import RunStatus
 from slipfit.vehicles import planar_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
 from slipfit.vehicles.driver import NEVER, NOTE_COLUMNS, Table
-from slipfit.vehicles.losses import Battery, NoBattery
 from slipfit.vehicles.rigid_body import Body6
 
 _STATUS = {
@@ -142,6 +143,8 @@ class RoverBatch:
         status, place = self.status[i], self.scenario.ground
         has_failed = status in (RunStatus.DIVERGED, RunStatus.LEFT_THE_MAP, RunStatus.TIPPED_OVER)
         stopped = float(self.column("stopped_at_s")[i, -1]) if has_failed else np.nan
+        if status is RunStatus.SLID_AWAY:
+            stopped = float(self.time_s[np.argmax(self._is_far(slice(None))[i])])
         until = np.searchsorted(self.time_s, self._last_s(i, status, stopped) * (1.0 - 1e-12)) + 1
         columns = {name: self.records[i, :until, where] for name, where in self._columns.items()}
         wheels = {name.removeprefix("wheel_"): c for name, c in columns.items() if name.startswith("wheel_")}
@@ -186,8 +189,6 @@ class RoverBatch:
 
     def _last_s(self, i: int, status: RunStatus, stopped_s: float) -> float:
         end = float(self.time_s[-1])
-        if status is RunStatus.SLID_AWAY:
-            return float(self.time_s[np.argmax(self._is_far(slice(None))[i])])
         if status is RunStatus.ARRIVED:
             return min(end, float(self.arrived_at_s[i]) + _AFTERWARDS_S)
         return min(end, stopped_s) if np.isfinite(stopped_s) and stopped_s > 0.0 else end
@@ -239,6 +240,8 @@ def drive_rovers(
     """Drives with books: on a plane by `skid_steer`, on a terrain by `rough`. A record is written every `every` steps."""
     terrain = _terrain(robot, scenario)
     values, n = varied(named_values(robot, ground, scenario), vary, robot, ground, scenario)
+    if terrain:
+        _check_starts(terrain, values, n)
     values, notes = _with_tyres(robot, values) if terrain else (values, ())
     notes += _too_sharp(terrain, robot) if terrain else ()
     driver, hold, steps = _driver(robot, scenario, values)
@@ -261,17 +264,25 @@ def drive_rovers(
         drive_lanes(batch, lo, hi, hold, every, scenario.step_s, out, status)
 
     run_chunks(chunk, n, workers=workers)
+    status[is_no_number(vary, n)] = run_loop.NOT_FINITE  # a kernel may not feel it, where it only compares
     return RoverBatch(
         time_s=np.arange(records) * every * scenario.step_s,
         records=out,
         codes=status,
         varied={name: np.asarray(entry) for name, entry in vary.items()},
         robot=robot,
-        ground=f"{ground.name} over {terrain.name}" if terrain else ground.name,
+        ground=_place(ground, terrain, scenario),
         scenario=scenario,
         values=values,
         notes=notes,
     )
+
+
+def _place(ground: Ground, terrain: Terrain | None, scenario: Scenario) -> str:
+    """Where it drives, in words."""
+    gravity = scenario.ground.gravity_mps2
+    over = f" over {terrain.name}" if terrain else ""
+    return f"{ground.name}{over}" + (f" at {gravity:g} m/s²" if gravity is not None else "")
 
 
 def _terrain(robot: Robot, scenario: Scenario) -> Terrain | None:
@@ -301,6 +312,13 @@ def _check_on_map(terrain: Terrain, place_m: tuple[float, float], what: str) -> 
             f"{what} = [{place_m[0]:g}, {place_m[1]:g}] lies off the map of {terrain.name}; expected x from {x_from:g} to "
             f"{x_to:g} m and y from {y_from:g} to {y_to:g} m"
         )
+
+
+def _check_starts(terrain: Terrain, values: Values, n: int) -> None:
+    """Starts that differ from run to run."""
+    x, y = (np.broadcast_to(np.asarray(values[name], dtype=float), n) for name in ("start_x_m", "start_y_m"))
+    for place in zip(x[np.isfinite(x + y)], y[np.isfinite(x + y)], strict=True):
+        _check_on_map(terrain, (float(place[0]), float(place[1])), "vary: a start")
 
 
 def _too_sharp(terrain: Terrain, robot: Robot) -> tuple[str, ...]:
@@ -348,8 +366,6 @@ def _runs(
 ) -> rough.RoughRuns | skid_steer.SkidSteerRuns:
     """A batch, before its leaves are filled up."""
     motor = powertrain_of(robot, v)
-    has_battery = robot.battery is not None
-    battery = Battery(v["open_circuit_v"], v["internal_resistance_ohm"]) if has_battery else NoBattery(0.0)
     shared: dict[str, Any] = {
         "wheels": wheels_of(robot, v, n),
         "powertrain": motor,
@@ -357,7 +373,7 @@ def _runs(
         "start": start_of(v),
         "driver": driver,
         "losses": losses_of(v),
-        "battery": battery,
+        "battery": battery_of(robot, v),
         "books": Books(motor),
     }
     planar = body_of(v)

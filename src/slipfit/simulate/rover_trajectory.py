@@ -53,7 +53,7 @@ class RoverTrajectory(Trajectory):
     flows: dict[str, np.ndarray]  # by FLOW_COLUMNS, J since the start
     stores: dict[str, np.ndarray]  # by STORE_COLUMNS, J
     arrived_at_s: float = float("nan")
-    stopped_at_s: float = float("nan")  # when it tipped over, left the map, or its numbers stopped being finite
+    stopped_at_s: float = float("nan")  # when it tipped over, left the map, slid away, or its numbers stopped being finite
     waypoints_m: tuple[tuple[float, float], ...] = ()
     uphill_rad: float = 0.0
     shape: str = "plane"

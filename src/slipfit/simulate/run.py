@@ -10,7 +10,7 @@ import numpy as np
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.kernels import run_chunks
 from slipfit.library import Ground, OmniRobot, Robot, find_ground
-from slipfit.simulate.assemble import assemble, check_pair, kernel, named_values, varied
+from slipfit.simulate.assemble import assemble, check_pair, is_no_number, kernel, named_values, varied
 from slipfit.simulate.commands import command_table, commanded_turn
 from slipfit.simulate.rover import RoverBatch, drive_rovers
 from slipfit.simulate.rover_trajectory import RoverTrajectory
@@ -262,7 +262,7 @@ def _run(
 
     run_chunks(chunk, n, workers=workers)
     # A kernel may not feel a number that is none (a phase decides by comparing): such a run has no result either.
-    status[_is_no_number(vary, n)] = run_loop.NOT_FINITE
+    status[is_no_number(vary, n)] = run_loop.NOT_FINITE
     return Batch(
         time_s=np.arange(records) * every * scenario.step_s,
         records=out,
@@ -275,12 +275,6 @@ def _run(
         commanded_turn_rad=commanded_turn(robot, table, scenario.step_s),
         drive=robot.drive,
     )
-
-
-def _is_no_number(vary: Mapping[str, Any], n: int) -> np.ndarray:
-    """Which runs have a NaN among their numbers."""
-    arrays = [np.broadcast_to(np.isnan(np.asarray(entry, dtype=float)), n) for entry in vary.values()]
-    return np.any(arrays, axis=0) if arrays else np.zeros(n, dtype=bool)
 
 
 def _scenario(scenario: Scenario | Mapping[str, Any] | str | Path) -> Scenario:

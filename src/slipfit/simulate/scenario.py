@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from slipfit.control.route import Route
 from slipfit.errors import ParameterError
+from slipfit.library import Ground
 from slipfit.library.files import FileModel, NamedFile, nearest
 from slipfit.library.parameter import as_float, out_of_range
 
@@ -76,6 +77,10 @@ class GroundPlace(FileModel):
         if self.shape == "terrain" and (self.slope_rad or self.uphill_rad):
             raise ValueError("slope_rad and uphill_rad belong to planes; a terrain has the slopes of its heights")
         return self
+
+    def gravity_on(self, surface: Ground) -> float:
+        """Gravity here: the place's own, else that of the surface's file."""
+        return surface.gravity_mps2.value if self.gravity_mps2 is None else self.gravity_mps2
 
 
 class Start(FileModel):

@@ -125,7 +125,7 @@ def _runs(robot: Robot, scenario: Scenario, driver: object) -> torque_model.Torq
             motor.viscous_friction_nm_s_per_rad.value,
             motor.voltage_limit_v.value,
         ),
-        ground=plane(find_ground(place.surface).gravity_mps2.value, place.slope_rad, place.uphill_rad),
+        ground=plane(place.gravity_on(find_ground(place.surface)), place.slope_rad, place.uphill_rad),
         start=torque_model.TorqueStart(
             start.x_m, start.y_m, start.heading_rad, start.v_mps, start.vy_mps, start.yaw_rate_radps
         ),

@@ -32,7 +32,7 @@ class RunStatus(Enum):
     FINISHED = "The run reached its end."
     ARRIVED = "The robot reached its last waypoint."
     TIMED_OUT = "The robot did not reach its last waypoint in time; it is stuck, or needs a larger at_most_s."
-    SLID_AWAY = "The robot slid away from its route; the ground has too little grip for this slope or these commands."
+    SLID_AWAY = "The robot slid away, further from its route than that is long: too little grip for this slope or these commands."
     LEFT_THE_MAP = "A wheel left the terrain's map; take a larger map, or other waypoints."
     TIPPED_OVER = "The robot tipped over."
     DIVERGED = "The numbers stopped being finite; check the robot's and the ground's constants of this run."

@@ -3,7 +3,8 @@
     air        F = -c_a u |u|                      along the body's x axis
     rolling    M = -c_r N R omega / max(|omega|, omega_s)    on each wheel: constant against its turning, smooth through rest
     caster     M_z = -n_T F_y u / max(|u|, v_eps)  of each wheel: its side force acts n_T behind its contact, as it travels
-    battery    V_bus = V_0 - R_b sum D_n i_n       every motor gets its share D of the bus: V_n = D_n V_bus, D = command / V_0
+    battery    V_bus = V_0 - R_b sum D_n i_n       every motor gets its share D of the bus: V_n = D_n V_bus, D = command / V_0,
+               or, at its current limit, what that current takes
 
 Air and rolling resistance act with the velocities at the end of the step, by secants, so that they never push. The bus has the
 voltage to which the currents at the end of the step draw it down, at the rotors' present speeds; casters feel the expected force.
@@ -12,6 +13,7 @@ Symbols    u speed ahead · N load · R wheel radius · omega wheel speed · V_0
 Reference  [Shilliday2023] sections II-A and III-E; c_a = C_d A rho / 2
 """
 
+from math import sqrt
 from typing import NamedTuple
 
 from slipfit.contact.slip import SPEED_FLOOR_MPS
@@ -122,14 +124,16 @@ def _(battery, work):
 
 @share_bus.of(Battery)
 def _(battery, wheel, notebook, work):
-    # Currents are affine in the bus voltage: i = i_0 + D g V_bus, so that V_bus (1 + R_b sum D^2 g) = V_0 - R_b sum D i_0.
-    drawn = grown = alike(0.0, battery.voltage)
+    # Currents are affine in the bus voltage, i = i_0 + D g V_bus, or draw a power P at their limit:
+    # a V_bus^2 - b V_bus + R_b sum P = 0 with a = 1 + R_b sum D^2 g, b = V_0 - R_b sum D i_0; the larger root.
+    drawn = grown = power = alike(0.0, battery.voltage)
     for n in range(len(work.command)):
         duty = max(-1.0, min(1.0, work.told[n] / battery.voltage))
-        held, per_volt = current_of(wheel, spin_of(work, n), duty * battery.voltage)
-        drawn, grown = drawn + duty * held, grown + duty * duty * per_volt
-    bus = (battery.voltage - battery.resistance * drawn) / (battery.voltage * (1.0 + battery.resistance * grown))
-    bus = max(_LOWEST_BUS, bus)
+        held, per_volt, taken = current_of(wheel, spin_of(work, n), duty * battery.voltage)
+        drawn, grown, power = drawn + duty * held, grown + duty * duty * per_volt, power + taken
+    a, b = 1.0 + battery.resistance * grown, battery.voltage - battery.resistance * drawn
+    root = sqrt(max(0.0, b * b - 4.0 * a * battery.resistance * power))
+    bus = max(_LOWEST_BUS, (b + root) / (2.0 * a * battery.voltage))
     notebook.supply[BUS] = bus
     for n in range(len(work.command)):
         work.command[n] = max(-battery.voltage, min(battery.voltage, work.told[n])) * bus

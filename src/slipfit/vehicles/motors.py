@@ -137,11 +137,12 @@ def _(wheel, command, spin, speed, torque):
 
 @part
 def _limited_current(circuit, current, rotor, volts):
-    """As `current_of`: at its limit a motor draws that, whatever the voltage."""
+    """As `current_of`: at its limit the controller lowers the voltage to what that current takes, and draws their product."""
     held = circuit.kept * current - circuit.per_speed * rotor
     wanted = held + circuit.per_volt * volts
-    at_limit = abs(wanted) > circuit.current_limit
-    return where(at_limit, _limited(circuit, wanted), held), where(at_limit, 0.0, circuit.per_volt)
+    at_limit, most, none = abs(wanted) > circuit.current_limit, _limited(circuit, wanted), 0.0 * wanted
+    power = most * (most - held) / circuit.per_volt
+    return where(at_limit, none, held), where(at_limit, none, circuit.per_volt + none), where(at_limit, power, none)
 
 
 @current_of.of(LimitedWheel)

@@ -104,8 +104,8 @@ def after_step(wheel, command, spin, speed, torque):
 
 @chosen_by_type
 def current_of(wheel, spin, volts):
-    """Current (A) at the end of a step in which the rotor keeps its speed, as held + per_volt V: (held, per_volt). `volts` says
-    about where V will be."""
+    """Current (A) at the end of a step in which the rotor keeps its speed, as held + per_volt V; and the power (W) that a motor
+    at its current limit takes instead, whatever the bus: (held, per_volt, power). `volts` says about where V will be."""
     raise NotImplementedError("a motor registers its own current")
 
 
@@ -208,7 +208,7 @@ def _(wheel, command, spin, speed, torque):
 
 @current_of.of(DrivenWheel)
 def _(wheel, spin, volts):
-    return wheel.kept * spin.effort - wheel.per_speed * spin.speed, wheel.per_volt
+    return wheel.kept * spin.effort - wheel.per_speed * spin.speed, wheel.per_volt, 0.0 * spin.effort
 
 
 @part

@@ -201,6 +201,15 @@ def test_nodata_of_a_geotiff_is_a_hole(tmp_path):
     assert mended.holes_filled == 1
 
 
+def test_heights_that_are_no_array_are_refused(tmp_path):
+    (tmp_path / "h.npy").write_text("1,2,3\n4,5,6\n")
+    with pytest.raises(ParameterError, match=r"is no .npy file; from text, np.save"):
+        written(tmp_path, {"kind": "array", "file": "h.npy", "spacing_m": 0.5})
+    np.save(tmp_path / "h.npy", np.zeros((5, 5, 5)))
+    with pytest.raises(ParameterError, match=r"\(5, 5, 5\); expected two dimensions"):
+        written(tmp_path, {"kind": "array", "file": "h.npy", "spacing_m": 0.5})
+
+
 def holed(tmp_path, **more):
     """A tilted plane with a hole inside and one at the edge."""
     y, x = np.mgrid[0:9, 0:11].astype(float)
@@ -239,7 +248,7 @@ def test_a_map_that_is_mostly_holes_is_not_filled(tmp_path):
     ("write", "sentence"),
     [
         (lambda path: None, "there is no such file"),
-        (lambda path: path.write_bytes(b"not an array"), r"cannot be read .* expected a .npy file"),
+        (lambda path: path.write_bytes(b"not an array"), r"is no .npy file"),
         (lambda path: np.save(path, np.zeros((2, 9))), r"shape \(2, 9\); expected at least 3 rows and 3 columns"),
         (
             lambda path: np.save(path, np.zeros((4, 4), dtype=complex)),

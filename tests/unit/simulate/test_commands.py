@@ -52,6 +52,10 @@ def test_another_number_of_wheels_is_refused(wheels):
 def test_a_speed_loop_takes_no_voltages():
     with pytest.raises(SimulationError, match=r"commands\[0\].wheels_v: p3at has a speed loop; command speeds"):
         table({"for_s": 0.01, "wheels_v": [6.0, 6.0]})
+    with pytest.raises(
+        SimulationError, match=r"commands\[0\].wheels_v: -100 V is more than the 12 V of lynxmotion_4wd3's motors"
+    ):
+        table({"for_s": 0.01, "wheels_v": [-100.0, 6.0]}, robot=ROVER)
 
 
 @pytest.mark.parametrize(

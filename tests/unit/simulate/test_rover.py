@@ -7,8 +7,9 @@ import pytest
 
 from robots import changed
 from slipfit.errors import ParameterError, SlipfitError
-from slipfit.library import Terrain, find_terrain
+from slipfit.library import Terrain, find_ground, find_terrain
 from slipfit.simulate import Scenario, simulate, simulate_many
+from slipfit.simulate.assemble import named_values
 from slipfit.simulate.rover_trajectory import RoverTrajectory, plane_to_world
 from slipfit.simulate.scenario import find_scenario, scenario_names
 from slipfit.simulate.trajectory import RunStatus
@@ -24,6 +25,7 @@ def test_books_of_every_shipped_scenario_balance(name):
     """Supplied = stored + dissipated within .1 % of the integral of |V I|; all but the 33° serpentine arrive or finish."""
     motion = simulate(ROVER, find_scenario(name))
     assert abs(motion.energy.remainder_share) < 1e-3
+    assert np.isfinite(motion.stopped_at_s) == ("33deg" in name)  # what failed says when
     wanted = RunStatus.SLID_AWAY if "33deg" in name else RunStatus.ARRIVED if motion.waypoints_m else RunStatus.FINISHED
     assert motion.status is wanted
     assert str(round(motion.energy.supplied_j)) in motion.summary() or "energy" in motion.summary()
@@ -199,6 +201,39 @@ def test_height_maps_with_holes_are_refused():
     heights[3, 4] = np.nan
     with pytest.raises(ParameterError, match="missing"):
         Terrain("holed", heights, 0.02, (0.0, 0.0))
+
+
+FED = changed(ROVER, battery={"open_circuit_v": 12.0, "internal_resistance_ohm": 0.5})
+
+
+def straight(volts, **more):
+    return Scenario(commands=[{"for_s": 1.0, "wheels_v": [volts, volts]}], **{"ground": TYRE, **more})
+
+
+def test_keeping_books_changes_nothing_about_the_motion():
+    """A battery sags whether its joules are counted or not."""
+    assert simulate(FED, straight(12.0)).x_m[-1] == simulate(FED, straight(12.0, energy=True)).x_m[-1]
+
+
+@pytest.mark.parametrize("name", ["internal_resistance_ohm", "open_circuit_v", "centre_of_mass_height_m"])
+def test_a_run_with_a_number_that_is_none_has_no_result(name):
+    """Also where a limit or a comparison swallows it; its neighbour is not touched."""
+    good = named_values(FED, find_ground("rover_tyre"), straight(12.0))[name]
+    batch = simulate_many(FED, straight(12.0, energy=True), {name: [math.nan, good]})
+    assert batch.status == (RunStatus.DIVERGED, RunStatus.FINISHED)
+
+
+def test_no_alarm_where_no_motor_turns_over_any_energy():
+    """At 0 V on a slope what goes through the motors is rounding: nothing to compare the remainder with."""
+    motion = simulate(ROVER, straight(0.0, energy=True, ground={**TYRE, "slope_rad": 0.1}))
+    assert math.isnan(motion.energy.remainder_share)
+    assert "not explained" in motion.summary()
+    assert "doubt" not in motion.summary()
+
+
+def test_starts_off_the_map_are_refused_in_batches_too():
+    with pytest.raises(SlipfitError, match=r"vary: a start = \[50, 0\] lies off the map of crater_rim"):
+        simulate_many(ROVER, find_scenario("crater_rim"), {"start_x_m": [0.0, 50.0], "start_y_m": [0.0, 0.0]})
 
 
 def test_omnidirectional_robots_keep_no_books():

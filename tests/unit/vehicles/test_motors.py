@@ -118,6 +118,24 @@ def test_a_battery_sags_under_load():
     assert motion["told"][-1] == pytest.approx(12.0 / (1.0 + 4 * 0.5 / 4.0), rel=0.01)
 
 
+def test_a_battery_feeds_what_limited_motors_take():
+    """At their current limit motors take the power i (R i + K_e omega), whatever they are told: by Kirchhoff V_bus is the larger
+    root of V^2 - V_0 V + R_b P = 0, and the battery's own heat the integral of R_b (P / V_bus)^2."""
+    limited = LimitedMotor(0.0053, *CIRCUIT, 0.5)
+    motion = record(
+        lynx_on(plane(9.81), [12.0, 12.0], 1000, is_planar=True, battery=Battery(12.0, 0.5), motor=limited, mass=500.0, mu=1.0),
+        1000, every=1,
+    )  # fmt: skip
+    steady = slice(100, None)  # the current needs some milliseconds to rise
+    current, speed = motion["effort"][steady], motion["speed"][steady]
+    assert current == pytest.approx(0.5)
+    power = (current * (4.0 * current + 0.35 * speed)).sum(axis=1)
+    bus = 6.0 + np.sqrt(36.0 - 0.5 * power)
+    assert motion["told"][steady][1:, 0] == pytest.approx(bus[:-1], rel=1e-3)  # the bus of a step is that of the speed before
+    heat = motion["flows"][steady][:, 2]
+    assert heat[-1] - heat[0] == pytest.approx((0.5 * (power / bus) ** 2)[1:].sum() * 1e-3, rel=0.01)
+
+
 def test_a_weak_battery_does_not_ring():
     """No inductance, and half of a motor's resistance inside the battery: the bus falls once and recovers; following the power of
     the step before it would alternate."""

@@ -33,6 +33,14 @@ def drive(*volts, seconds=5.0, **more):
     return simulate_torque_model(ROVER, Scenario(commands=commands, **more))
 
 
+def test_gravity_is_the_places():
+    """On a slope a weaker gravity slows it down less: at 3.71 m/s² the pull is 3.71 / 9.81 of that on Earth."""
+    speeds = [
+        drive(3.0, ground={"slope_rad": 0.05, "surface": "rover_tyre", "gravity_mps2": g}).vx_mps[-1] for g in (1e-1, 3.71, 9.81)
+    ]
+    assert (speeds[0] - speeds[1]) / (speeds[0] - speeds[2]) == pytest.approx((3.71 - 0.1) / (9.81 - 0.1), rel=0.02)
+
+
 def steady_speed(volts):
     """4 K i (gamma + alpha |i|) / R = (d + c |u|) u with the current of an unloaded motor, by hand."""
     current = volts / (RESISTANCE + K * K / FRICTION)
