@@ -1,7 +1,7 @@
 """A soil's constants: as the compiled core takes them (`Soil`), and as files name them (`INFO`).
 
 Symbols, used throughout this package:
-    z sinkage below the untouched surface (m) · k = k_c / b + k_phi pressure constant (N/m^(n+2)) · b smaller side of the contact (m)
+    z sinkage below the untouched surface (m) · k = k_c / b + k_phi pressure constant (N/m^(n+2)) · b smaller side of a contact
     n exponent · i slip · K_ss slip-sinkage ratio · c cohesion (Pa) · phi friction angle · K shear modulus (m)
     j shear displacement (m) · p, sigma normal and tau shear stress (Pa)
 """
@@ -84,6 +84,7 @@ def soil(
     layer_m: Any = BOTTOMLESS_M,
 ) -> Soil:
     """The compiled model's constants from those of files; takes arrays, one entry per run."""
+    exit_angle: Any = -np.asarray(exit_share, dtype=float)
     along, weight = bulldozing(cohesion_pa, friction_angle_rad, np.asarray(density_kgpm3) * gravity_mps2)
     return Soil(
         cohesive=k_c,
@@ -100,7 +101,7 @@ def soil(
         side_weight=weight,
         peak=peak_share,
         peak_growth=peak_share_per_slip,
-        exit=-np.asarray(exit_share, dtype=float),
+        exit=exit_angle,
         layer=layer_m,
         base=BASE_PA_PER_M,
     )
