@@ -49,6 +49,7 @@ class Ground(NamedFile):
     about: str = ""
     gravity_mps2: Annotated[Parameter, _GRAVITIES] = STANDARD_GRAVITY
     law: str
+    moisture_percent: Annotated[Parameter, Between(0.0, 400.0)] | None = None  # water over dry mass, of soils
     parameters: dict[str, Any]
 
     @field_validator("law")

@@ -43,7 +43,8 @@ def look_ahead(footing, law, ground, memory, hubs, work, n, below, now):
 
 @chosen_by_type
 def meet(footing, law, powertrain, losses, memory, work, n, radius, ground_x, ground_y, rising, hub_x, dt):
-    """The contact's answers at a guess of the body's velocities there (and of the hub's, along the wheel). Normal force and its secant go into `work`."""
+    """The contact's answers at a guess of the body's velocities there, and of the hub's along the wheel. Normal force and its
+    secant go into `work`."""
     raise NotImplementedError("a footing registers how it meets the ground")
 
 

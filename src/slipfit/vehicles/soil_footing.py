@@ -6,9 +6,9 @@ and makes no torque). Secants keep both passive, and hold a robot at rest:
 
     F_x = F_0 + (dT/R per slip) s_x',    F_y = (per slip) s_y',    F_hub = -R_c u' / max(|u|, v_fade)
 
-The slip that digs follows the wheel's slip over a way of its diameter (of rim or hub, the faster), so that a spinning wheel
-digs in as it turns and a parked one does not. A wheel that rises unloads the soil below it along the line of `pressure`, until it has rolled on to other
-soil. It meets the soil ahead as other wheels have left it there, and leaves its own rut behind.
+The slip that digs follows the wheel's slip over a way of its diameter (of rim or hub, the faster): a spinning wheel digs in as it
+turns, a parked one does not. A wheel that rises unloads the soil below it along the line of `pressure`, until it has rolled on to
+other soil. It meets the soil ahead as other wheels have left it there, and leaves its own rut behind.
 
 Symbols    as in `contact/soil/wheel` · l = sqrt(2 R z) length of contact ahead of the axle
 Reference  derived in docs/theory/soil, eq. (footing)
@@ -151,7 +151,7 @@ def _(footing, law, ground, memory, work, n, radius, touch, rising, dt):
     digging, pressed = slot(memory, law, n, _DIGGING), slot(memory, law, n, _PRESSED)
     went = dt * speed
     memory.contacts[digging] = memory.contacts[digging] + (slip - memory.contacts[digging]) * went / (went + _DIGS_OVER * radius)
-    # What it stands on is replaced as it rolls: with the rebound's share of the contact, a wheel comes up within the contact's length.
+    # What it stands on is replaced over the rebound's share of the contact: so it comes up within the contact's length.
     share = went / (went + law.rebound * _reach(radius, deeper))
     memory.contacts[pressed] = max(
         max(0.0, deeper), memory.contacts[pressed] + share * (max(0.0, deeper) - memory.contacts[pressed])

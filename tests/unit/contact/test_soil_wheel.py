@@ -26,7 +26,7 @@ def by_quadrature(n, sinkage, slip, slip_angle, c_1=0.4, c_2=0.2, c_3=0.2):
     k, tan_phi, radius = 990.0 / WIDTH_M + 1528430.0, np.tan(0.488692), RADIUS_M
     loose = ((1.0 + max(slip, 0.0)) / (1.0 - 0.5 * max(slip, 0.0))) ** -n
     front = np.arccos(1.0 - sinkage / radius)
-    middle, back = (c_1 + c_2 * slip) * front, -c_3 * front
+    middle, back = (c_1 + c_2 * abs(slip)) * front, -c_3 * front
     turning, travelling = (1.0, 1.0 - slip) if slip >= 0.0 else (1.0 + slip, 1.0)
     aside = travelling * np.tan(slip_angle)
 
@@ -35,8 +35,8 @@ def by_quadrature(n, sinkage, slip, slip_angle, c_1=0.4, c_2=0.2, c_3=0.2):
         return loose * k * max(0.0, radius * (np.cos(t) - np.cos(front))) ** n
 
     def tau(t):
-        jx = radius * ((front - t) - travelling / turning * (np.sin(front) - np.sin(t)))
-        jy = -radius * aside / turning * (front - t)
+        jx = radius * (turning * (front - t) - travelling * (np.sin(front) - np.sin(t)))
+        jy = -radius * aside * (front - t)
         j = max(hypot(jx, jy), 1e-300)
         held = (1040.0 + sigma(t) * tan_phi) * -np.expm1(-j / 0.012) / j
         return held * jx, held * jy
@@ -51,7 +51,7 @@ def by_quadrature(n, sinkage, slip, slip_angle, c_1=0.4, c_2=0.2, c_3=0.2):
     def over_rim(f):
         return sum(quad(f, a, b, epsabs=0.0, epsrel=1e-10, limit=300)[0] for a, b in ((back, middle), (middle, front)))
 
-    area, longest = radius * WIDTH_M, radius * abs(aside) / turning * (front - back)
+    area, longest = radius * WIDTH_M, radius * abs(aside) * (front - back)
     beside = -np.sign(aside) * over_rim(wall) * (1.0 - np.exp(-longest / 0.012)) if aside else 0.0
     return (
         area * over_rim(lambda t: sigma(t) * np.cos(t) + tau(t)[0] * np.sin(t)),

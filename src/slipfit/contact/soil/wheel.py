@@ -5,12 +5,12 @@ to its largest at theta_m and falls again (Wong and Reece):
 
     sigma(theta) = p(z(theta)),                          theta_m <= theta <= theta_f,    z(theta) = z - R (1 - cos theta)
     sigma(theta) = sigma(theta_f - (theta - theta_r) (theta_f - theta_m) / (theta_m - theta_r)),    theta_r <= theta < theta_m
-    theta_m = (c_1 + c_2 i) theta_f,   theta_r = -c_3 theta_f,   cos theta_f = 1 - (z - z_rut) / R
+    theta_m = (c_1 + c_2 |i|) theta_f,   theta_r = -c_3 theta_f,   cos theta_f = 1 - (z - z_rut) / R
 
 (in a rut at least the angle of the rebound, cos theta_r = 1 - e min(z, z_d) / R) and p is `pressure`'s, with slip-sinkage and the
 memory of the place ahead. The rim drags the soil along by
 
-    j_x = R (theta_f - theta) - (u / omega) (sin theta_f - sin theta),    j_y = -(v / omega) (theta_f - theta)
+    j_x = R ((w / V) (theta_f - theta) - (u / V) (sin theta_f - sin theta)),   j_y = -(v / V) R (theta_f - theta),   V = max(w, u)
     tau = (c + sigma tan phi) (1 - exp(-|j| / K)) j / |j|
 
 so that    N  = R b int (sigma cos + tau_x sin)      DP = R b int (tau_x cos - sigma sin)
@@ -33,7 +33,15 @@ from typing import NamedTuple
 
 from slipfit.contact.soil.constants import Soil
 from slipfit.contact.soil.plate import Place
-from slipfit.contact.soil.pressure import SHALLOWEST_M, exponent_at, loosening, pressure_constant, remembered_slip, surface_left
+from slipfit.contact.soil.pressure import (
+    SHALLOWEST_M,
+    exponent_at,
+    loosening,
+    pressure_constant,
+    remembered_slip,
+    skid_loosening,
+    surface_left,
+)
 from slipfit.contact.soil.shear import saturating
 from slipfit.kernels import alike, chosen_by_type, part, where
 
@@ -54,8 +62,10 @@ _SHARES = tuple(3.0 * x * x * weight for x, weight in zip(_POINTS, _WEIGHTS, str
 _FOREMOST = 0.95
 #: A wheel that sinks deeper than this share of its radius is stuck: stresses are taken as if it were no deeper.
 DEEPEST_SHARE = 0.98
-#: A wheel that turns slower than this share of the speed that slip is taken of is dragged along like a locked one.
-SLOWEST_TURN = 0.01
+#: Displacements count over the rim's speed, of a wheel that turns slower than this share of the speed that slip is taken of over
+#: that speed: with 1, over the ground's speed when braking, so that soil which a locked wheel passes is sheared by its way along
+#: the rim and no more. Measured on sand (`benchmarks/soil_sand.py`): a braked wheel's pull and sinkage need it.
+SLOWEST_TURN = 1.0
 _NOTHING = 1e-30
 
 
@@ -110,10 +120,11 @@ def _(soil, rim, place, depth, slip, rolling, along, across):
     radius, zero = rim.radius, alike(0.0, depth)
     worst = remembered_slip(slip, place.slip)
     sin_f, theta_f = entry(radius, depth - surface_left(soil, place.deepest))
-    theta_m = theta_f * max(0.0, min(_FOREMOST, soil.peak + soil.peak_growth * max(-1.0, min(1.0, slip))))
+    theta_m = theta_f * max(0.0, min(_FOREMOST, soil.peak + soil.peak_growth * min(1.0, abs(slip))))
     _, springs_back = entry(radius, soil.rebound * min(depth, place.deepest))
     theta_r = min(soil.exit * theta_f, -springs_back)
-    power, scale = exponent_at(soil, worst), loosening(soil, worst) * pressure_constant(soil, rim.width)
+    power = exponent_at(soil, worst)
+    scale = loosening(soil, worst) * skid_loosening(soil, slip) * pressure_constant(soil, rim.width)
     has_rut = place.deepest > 0.0
     rut = max(place.deepest, SHALLOWEST_M)
     at_rut = scale * rut**power
