@@ -14,7 +14,7 @@
 
 constexpr int POINTS = 8, WINDOW = 256;
 constexpr double SHALLOWEST = 1e-9, NOTHING = 1e-30, SMALL = 1e-4, FOREMOST = 0.95, DEEPEST = 0.98, SLOWEST_TURN = 1.0;
-constexpr double DIGS_OVER = 2.0, FADING = 1e-3, TURNED_ROUND = 1e-3, TILES = 65536.0;
+constexpr double DIGS_OVER = 2.0, FADING = 1e-3, TILES = 65536.0;
 constexpr double AT[POINTS] = {0.019855071751231912, 0.10166676129318664, 0.2372337950418355, 0.4082826787521751,
                                0.5917173212478249,   0.7627662049581645,  0.8983332387068134, 0.9801449282487681};
 constexpr double WEIGHT[POINTS] = {0.05061426814518813, 0.11119051722668724, 0.15685332293894363, 0.18134189168918102,
@@ -38,7 +38,8 @@ struct Cell {
 };
 
 struct Memory : Expected {
-    double digging[W], pressed[W], facing[W], hub[W];
+    double digging[W], pressed[W], facing[W], went[W], hub[W];
+    Cell ruts[W];  // ahead
     std::vector<Cell> cells = std::vector<Cell>(WINDOW * WINDOW);
 };
 
@@ -166,7 +167,7 @@ class OnSoil : public InSpace {
         for (int n = 0; n < W; ++n) {
             s.load[n] = c.depth[n] > 0.0 ? at_rest_load(p.radius[n], std::max(c.depth[n], SHALLOWEST)) : 0.0;
             m.x[n] = s.load[n] * g.x / g.z, m.y[n] = s.load[n] * g.y / g.z;
-            m.digging[n] = m.pressed[n] = m.facing[n] = m.hub[n] = 0.0;
+            m.digging[n] = m.pressed[n] = m.facing[n] = m.went[n] = m.hub[n] = 0.0, m.ruts[n] = Cell{};
         }
         return s;
     }
@@ -176,12 +177,13 @@ class OnSoil : public InSpace {
         const Free free = free_motion(s, gravity());
         Contacts c;
         double x[W], y[W];
-        Cell ruts[W];
         find_contacts(s, free.now, free.middle, m, c, x, y);
         for (int n = 0; n < W; ++n) {
             const Vec ahead = free.now.to_ground({c.ex_x[n], 0.0, c.ex_z[n]});
             const double far = (reach(p.radius[n], c.depth[n]) + p.cell) * (m.facing[n] < 0.0 ? -1.0 : 1.0);
-            ruts[n] = rut_at(m, x[n] + far * ahead.x, y[n] + far * ahead.y);
+            const Cell found = rut_at(m, x[n] + far * ahead.x, y[n] + far * ahead.y);
+            const double part = m.went[n] / (m.went[n] + p.cell);
+            m.ruts[n].deepest += part * (found.deepest - m.ruts[n].deepest), m.ruts[n].slip += part * (found.slip - m.ruts[n].slip);
         }
         Vec force, moment, back_force, back_moment;
         const auto hubs_back = [&](bool with_moment) {
@@ -216,7 +218,7 @@ class OnSoil : public InSpace {
                 const double per = 1.0 / size, turning = std::fabs(rim) >= size ? rim : along[n], way_on = turning < 0.0 ? -1.0 : 1.0;
                 const double rolling = std::fabs(rim) * per, by_x = way_on * slip_x * per, by_y = slip_y * per;
                 const double depth = c.depth[n], lowest = std::max(std::max(depth, m.pressed[n]), SHALLOWEST);
-                const Wheel w = stresses(radius, ruts[n], lowest, m.digging[n], rolling, by_x, by_y);
+                const Wheel w = stresses(radius, m.ruts[n], lowest, m.digging[n], rolling, by_x, by_y);
                 const double per_rebound = 1.0 / (soil.rebound * lowest);
                 const double kept = depth > 0.0 ? std::max(0.0, 1.0 - (lowest - depth) * per_rebound) : 0.0;
                 const double moves = speed * speed / (speed * speed + FADING * FADING);
@@ -254,8 +256,8 @@ class OnSoil : public InSpace {
         for (int n = 0; n < W; ++n) {
             const double radius = p.radius[n], rim = radius * s.speed[n], slip_x = rim - along[n];
             const double speed = transport_speed(along[n], across[n], rim), went = dt * speed;
-            if (std::fabs(along[n]) > TURNED_ROUND) m.facing[n] = along[n];
             const double deeper = c.depth[n] - dt * rising[n], stood = std::max(0.0, deeper);
+            m.facing[n] = std::max(-1.0, std::min(1.0, m.facing[n] + dt * along[n] / reach(radius, deeper))), m.went[n] = went;
             const double way_on = (rim == 0.0 ? along[n] : rim) < 0.0 ? -1.0 : 1.0;
             const double slip = std::max(-1.0, std::min(1.0, way_on * slip_x / speed));
             m.digging[n] += (slip - m.digging[n]) * went / (went + DIGS_OVER * radius);

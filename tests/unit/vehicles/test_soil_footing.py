@@ -55,7 +55,7 @@ def test_mirrored_commands_move_mirrored():
 
 
 def test_standing_in_soil_gains_no_energy():
-    """Wheels locked on a steep slope: what gravity gives goes into the soil, of which little more than its rebound comes back."""
+    """Wheels locked on a steep slope: what gravity gives goes into the soil, and little more than its rebound comes back."""
     motion = drive(HUSKY, Scenario(**STANDING, ground={"slope_rad": 0.4})).run(0)
     moving = motion.stores["body_j"] + motion.stores["height_j"]
     assert moving.max() == moving[0]
