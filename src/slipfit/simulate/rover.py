@@ -391,5 +391,5 @@ def runs_of(
     if not is_soft(ground):
         tyre = Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"])
         return rough.RoughRuns(body=body, tyre=tyre, ground=below, **shared)
-    cell_m = _CELLS_PER_WIDTH * np.asarray(v["width_m"])
+    cell_m: Any = _CELLS_PER_WIDTH * np.asarray(v["width_m"])
     return rough.RoughRuns(body=body, tyre=SoilFooting(v["width_m"], cell_m), ground=rutted(below, cell_m), **shared)

@@ -92,8 +92,13 @@ def _(footing, law, ground, memory, hubs, work, n, below, now):
     way = _reach(hubs.radius[n], work.depth[n]) + footing.cell
     way = where(work.facing[n] < 0.0, -way, way)
     rut, rut_slip = rut_at(ground, memory, below.x + way * ahead.x, below.y + way * ahead.y)
-    share = work.went[n] / (work.went[n] + footing.cell)  # from cell to cell as it goes: ruts have no edges, and at rest nothing jumps
-    work.rut[n], work.rut_slip[n] = work.rut[n] + share * (rut - work.rut[n]), work.rut_slip[n] + share * (rut_slip - work.rut_slip[n])
+    share = work.went[n] / (
+        work.went[n] + footing.cell
+    )  # from cell to cell as it goes: ruts have no edges, and at rest nothing jumps
+    work.rut[n], work.rut_slip[n] = (
+        work.rut[n] + share * (rut - work.rut[n]),
+        work.rut_slip[n] + share * (rut_slip - work.rut_slip[n]),
+    )
     work.place_x[n], work.place_y[n] = below.x, below.y
 
 

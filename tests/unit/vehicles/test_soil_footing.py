@@ -55,12 +55,13 @@ def test_mirrored_commands_move_mirrored():
 
 
 def test_standing_in_soil_gains_no_energy():
-    """Wheels locked on a steep slope: what gravity gives goes into the soil, and little more than its rebound comes back."""
+    """Wheels locked on a steep slope: the robot never has more than at the start, what it lost is in the soil, and the scheme
+    itself makes nothing (the remainder is its numerical damping)."""
     motion = drive(HUSKY, Scenario(**STANDING, ground={"slope_rad": 0.4})).run(0)
-    moving = motion.stores["body_j"] + motion.stores["height_j"]
-    assert moving.max() == moving[0]
-    assert np.ptp(moving[np.argmin(moving) :]) < 0.1 * np.ptp(moving)
-    assert motion.energy.in_soil_j + motion.energy.in_sliding_j >= 0.0
+    has = motion.stores["body_j"] + motion.stores["height_j"]
+    assert has.max() == has[0]
+    assert motion.energy.in_soil_j + motion.energy.in_sliding_j == pytest.approx(has[0] - has[-1], rel=0.01)
+    assert motion.energy.remainder_j >= 0.0
 
 
 def test_half_the_step_changes_little():
@@ -72,7 +73,7 @@ def test_half_the_step_changes_little():
     assert half.sinkage_m[-1] == pytest.approx(whole.sinkage_m[-1], rel=0.01)
 
 
-# --- compiled, in lanes ----------------------------------------------------------------------------------------------------------
+# --- compiled, in lanes ----------------------------------------------------------------------------------------------------
 
 
 def test_lanes_are_plain_python():
