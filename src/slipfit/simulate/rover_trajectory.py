@@ -18,7 +18,7 @@ _SPACE_FIELDS = (
     "z_m", "roll_rad", "pitch_rad", "vz_mps", "roll_rate_radps", "pitch_rate_radps", "fz_mps2", "tip_over_margin_rad", "waypoint",
     "cross_track_m",
 )  # fmt: skip
-_SLIP_FIELDS = ("rim_mps", "slip_x_mps", "slip_y_mps", "told")
+_SLIP_FIELDS = ("rim_mps", "slip_x_mps", "slip_y_mps", "told", "sinkage_m")
 
 
 #: Books that leave more than this unexplained are told of.
@@ -50,6 +50,7 @@ class RoverTrajectory(Trajectory):
     slip_x_mps: np.ndarray
     slip_y_mps: np.ndarray
     told: np.ndarray
+    sinkage_m: np.ndarray  # of each wheel below the untouched surface; zero on hard ground
     flows: dict[str, np.ndarray]  # by FLOW_COLUMNS, J since the start
     stores: dict[str, np.ndarray]  # by STORE_COLUMNS, J
     arrived_at_s: float = float("nan")
@@ -147,6 +148,9 @@ class RoverTrajectory(Trajectory):
         lines.append(f"  tip-over {tilt[2]:.1f}° left at the least")
         slip, angle = np.quantile(np.abs(self.slip), (0.5, 0.95)), np.degrees(np.quantile(np.abs(self.slip_angle_rad), 0.95))
         lines.append(f"  slip     median {slip[0]:.3f}, 95 % of the time below {slip[1]:.3f}; slip angle below {angle:.1f}°")
+        if self.sinkage_m.any():
+            middle, deepest = 1e3 * np.median(self.sinkage_m), 1e3 * self.sinkage_m.max()
+            lines.append(f"  sinkage  median {middle:.1f} mm, at most {deepest:.1f} mm")
         lines.append(self.energy.summary())
         lines += [f"  note     {note}" for note in self.all_notes]
         when = f" at {self.stopped_at_s:.3f} s" if np.isfinite(self.stopped_at_s) else ""
