@@ -15,11 +15,11 @@ NO_RUTS_PER_M = 1e4
 
 
 def drive(robot, scenario, ground="dry_sand", *, vary=None, every=10, in_lanes=False, ruts=True):
-    """A `RoverBatch` of drives on a plane."""
+    """A `RoverBatch` of drives, on a plane or over a terrain."""
     robot, ground = find_robot(robot), find_ground(ground) if isinstance(ground, str) else ground
     values, n = varied(named_values(robot, ground, scenario), vary or {}, robot, ground, scenario)
     driver, hold, steps = rover._driver(robot, scenario, values)
-    batch = as_batch(rover.runs_of(robot, ground, scenario, values, driver, None, n), n)
+    batch = as_batch(rover.runs_of(robot, ground, scenario, values, driver, rover._terrain(robot, scenario), n), n)
     if not ruts:
         batch = batch._replace(ground=batch.ground._replace(per_cell=np.full(n, NO_RUTS_PER_M)))
     per_wheel = len(run_loop.WHEEL_COLUMNS) + len(run_loop.SLIP_COLUMNS)

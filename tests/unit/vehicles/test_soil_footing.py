@@ -64,6 +64,15 @@ def test_standing_in_soil_gains_no_energy():
     assert motion.energy.remainder_j >= 0.0
 
 
+def test_soil_lies_on_terrains_too():
+    """Put down on a rolling field, a robot stands about as deep as on the level, and drives off."""
+    place = {"shape": "terrain", "terrain": "rolling_field", "surface": "dry_sand"}
+    motion = drive(LYNX, Scenario(ground=place, commands=[{"for_s": 0.15, "wheels_v": [5.0, 5.0]}])).run(0)
+    level = drive(LYNX, Scenario(commands=[{"for_s": 0.02, "wheels_v": [0.0, 0.0]}])).run(0)
+    assert motion.sinkage_m[0].mean() == pytest.approx(level.sinkage_m[0].mean(), rel=0.05)
+    assert motion.vx_mps[-1] > 0.05
+
+
 def test_half_the_step_changes_little():
     whole, half = (
         drive(LYNX, Scenario(commands=[{"for_s": 0.3, "wheels_v": [6.0, 5.0]}], step_s=step), every=every).run(0)
