@@ -95,7 +95,7 @@ def test_many_wheels_are_the_one_wheel():
 
 
 def test_hard_soil_tends_to_the_rigid_wheel():
-    """The stiffer the soil, the less it sinks and resists; at large slip the pull tends to Coulomb's, N tan(phi) without cohesion."""
+    """The stiffer the soil, the less it sinks and resists; at large slip the pull tends to Coulomb's, N tan(phi)."""
     before = (np.inf, np.inf)
     for k_phi in (1e6, 1e8, 1e10, 1e12):
         ground = soil(**SAND | {"k_phi": k_phi, "cohesion_pa": 0.0, "k_c": 0.0, "shear_modulus_m": 1e-6}, slip_sinkage=0.0)
@@ -148,7 +148,7 @@ def test_slip_digs_a_wheel_in():
 
 
 def test_the_second_pass_rolls_easier():
-    """In the rut of the first pass the same wheel stands deeper yet, and the soil that it still compacts resists less than half."""
+    """In the rut of the first pass the same wheel stands deeper yet, and what it still compacts resists less than half."""
     ground = soil(**SAND)
     first = wheel_on_soil(ground, slip=0.1, load_n=50.0, **WHEEL)
     second = wheel_on_soil(ground, slip=0.1, load_n=50.0, rut_m=first.sinkage_m, rut_slip=0.1, **WHEEL)

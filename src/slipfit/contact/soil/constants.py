@@ -164,4 +164,5 @@ INFO = LawInfo(
         "shear_modulus_m": 0.012,
     },
     problem=problem,
+    needs_gravity=True,
 )

@@ -7,15 +7,16 @@ to its largest at theta_m and falls again (Wong and Reece):
     sigma(theta) = sigma(theta_f - (theta - theta_r) (theta_f - theta_m) / (theta_m - theta_r)),    theta_r <= theta < theta_m
     theta_m = (c_1 + c_2 |i|) theta_f,   theta_r = -c_3 theta_f,   cos theta_f = 1 - (z - z_rut) / R
 
-(in a rut at least the angle of the rebound, cos theta_r = 1 - e min(z, z_d) / R) and p is `pressure`'s, with slip-sinkage and the memory of the place ahead. The rim drags the soil along by
+(in a rut at least the angle of the rebound, cos theta_r = 1 - e min(z, z_d) / R) and p is `pressure`'s, with slip-sinkage and the
+memory of the place ahead. The rim drags the soil along by
 
-    j_x = R ((w / V) (theta_f - theta) - (u / V) (sin theta_f - sin theta)),    j_y = -(v / V) R (theta_f - theta),    V = max(w, u)
+    j_x = R ((w / V) (theta_f - theta) - (u / V) (sin theta_f - sin theta)),   j_y = -(v / V) R (theta_f - theta),   V = max(w, u)
     tau = (c + sigma tan phi) (1 - exp(-|j| / K)) j / |j|
 
 so that    N  = R b int (sigma cos + tau_x sin)      DP = R b int (tau_x cos - sigma sin)
            T  = R^2 b int tau_x                      F_y = R b int tau_y + F_side
 
-F_side is the soil that the wheel's side pushes away (`constants.bulldozing`), mobilised with the lateral displacement as shear is.
+F_side is the soil that the wheel's side pushes away (`constants.bulldozing`), mobilised with lateral displacement as shear is.
 Along one axis this is [IshigamiEtAl2007]'s; there each axis has all of the strength, here the resultant has: no soil gives more
 than its strength. Grousers enlarge the radius.
 
@@ -30,6 +31,7 @@ Valid for  wheels stiffer than the soil, sinkage below the radius, steady rollin
 from math import atan2, cos, sin, sqrt
 from typing import NamedTuple
 
+from slipfit.contact.soil.constants import Soil
 from slipfit.contact.soil.plate import Place
 from slipfit.contact.soil.pressure import (
     SHALLOWEST_M,
@@ -41,7 +43,7 @@ from slipfit.contact.soil.pressure import (
     surface_left,
 )
 from slipfit.contact.soil.shear import saturating
-from slipfit.kernels import alike, part, where
+from slipfit.kernels import alike, chosen_by_type, part, where
 
 #: Points and weights of Gauss and Legendre's rule in [0, 1], eight points.
 _POINTS = (
@@ -84,6 +86,7 @@ class Sums(NamedTuple):
     pull_per_slip: float
     rise_start: float  # shear upwards
     rise_per_slip: float
+    strength: float  # the most that shear and bulldozing can give
 
 
 @part
@@ -94,13 +97,13 @@ def rim(radius_m, width_m, grouser_m=0.0):
 
 @part
 def entry(radius, rise):
-    """Sine, cosine and angle at which a rim meets a surface that lies so much above its lowest point."""
+    """Sine of the angle, and angle, at which a rim meets a surface that lies so much above its lowest point."""
     share = max(0.0, min(DEEPEST_SHARE, rise / radius))
-    s, c = sqrt(share * (2.0 - share)), 1.0 - share
-    return s, c, atan2(s, c)
+    s = sqrt(share * (2.0 - share))
+    return s, atan2(s, 1.0 - share)
 
 
-@part
+@chosen_by_type
 def stresses(soil, rim, place, depth, slip, rolling, along, across):
     """Integrals of the stresses along a rim whose lowest point is at a depth below the untouched surface.
 
@@ -109,11 +112,16 @@ def stresses(soil, rim, place, depth, slip, rolling, along, across):
     rolling  rim speed over its size, 1 or less: below 1 for a wheel that hardly turns
     along    slip velocity over rim speed, in the direction of rolling; across likewise, to the left
     """
+    raise NotImplementedError("a soil registers its own stresses")
+
+
+@stresses.of(Soil)
+def _(soil, rim, place, depth, slip, rolling, along, across):
     radius, zero = rim.radius, alike(0.0, depth)
     worst = remembered_slip(slip, place.slip)
-    sin_f, cos_f, theta_f = entry(radius, depth - surface_left(soil, place.deepest))
+    sin_f, theta_f = entry(radius, depth - surface_left(soil, place.deepest))
     theta_m = theta_f * max(0.0, min(_FOREMOST, soil.peak + soil.peak_growth * min(1.0, abs(slip))))
-    _, _, springs_back = entry(radius, soil.rebound * min(depth, place.deepest))
+    _, springs_back = entry(radius, soil.rebound * min(depth, place.deepest))
     theta_r = min(soil.exit * theta_f, -springs_back)
     power = exponent_at(soil, worst)
     scale = loosening(soil, worst) * skid_loosening(soil, slip) * pressure_constant(soil, rim.width)
@@ -123,14 +131,14 @@ def stresses(soil, rim, place, depth, slip, rolling, along, across):
     per_rut = at_rut / (soil.rebound * rut)
     ahead, behind = theta_f - theta_m, theta_m - theta_r
     per_modulus, bottom = 1.0 / soil.shear_modulus, depth - radius
-    lift = drag = turn_0 = turn_s = side_s = pull_0 = pull_s = rise_0 = rise_s = wall = heavy = zero
+    lift = drag = turn_0 = turn_s = side_s = pull_0 = pull_s = rise_0 = rise_s = wall = heavy = strength = zero
     for k in range(len(_WAYS)):
         theta = theta_f - ahead * _WAYS[k]
         c, s = cos(theta), sin(theta)
         deep = max(SHALLOWEST_M, bottom + radius * c)
         sigma = scale * deep**power
         sigma = where(has_rut, max(0.0, min(sigma, at_rut - per_rut * (rut - deep))), sigma)
-        most = (soil.cohesion + soil.friction * sigma) * (radius * per_modulus)
+        most = soil.cohesion + soil.friction * sigma
         for part_of_rim in range(2):
             if part_of_rim == 0:
                 share = ahead * _SHARES[k]
@@ -140,8 +148,8 @@ def stresses(soil, rim, place, depth, slip, rolling, along, across):
             way, travel = theta_f - theta, sin_f - s
             j_x = rolling * (way - travel) + along * travel
             j_y = across * way
-            held = share * most * saturating(sqrt(j_x * j_x + j_y * j_y) * (radius * per_modulus))
-            pressed = share * sigma
+            held = share * most * (radius * per_modulus) * saturating(sqrt(j_x * j_x + j_y * j_y) * (radius * per_modulus))
+            pressed, strength = share * sigma, strength + share * most
             lift, drag = lift + pressed * c, drag + pressed * s
             by_turn, by_slip = held * (way - travel), held * travel
             turn_0, turn_s, side_s = turn_0 + by_turn, turn_s + by_slip, side_s + held * way
@@ -155,7 +163,7 @@ def stresses(soil, rim, place, depth, slip, rolling, along, across):
     beside = pushed * (longest * radius * per_modulus) * saturating(abs(across) * longest * radius * per_modulus)
     return Sums(
         area * lift + base_push(soil, rim, depth), area * drag, area * rolling * turn_0, area * turn_s, area * side_s + beside,
-        area * rolling * pull_0, area * pull_s, area * rolling * rise_0, area * rise_s,
+        area * rolling * pull_0, area * pull_s, area * rolling * rise_0, area * rise_s, area * strength + pushed,
     )  # fmt: skip
 
 
