@@ -1,4 +1,4 @@
-"""Soils from tests: Bekker's constants from plates, Janosi's from shear, wheel constants from single wheels, a guess from a cone."""
+"""Soils from tests: Bekker's constants from plates, Janosi's from shear, wheels', a guess from a cone."""
 
 from slipfit.calibrate.soil.columns import PlateColumns, ShearColumns, WheelColumns
 from slipfit.calibrate.soil.cone import soil_from_cone

@@ -56,7 +56,9 @@ class Found:
     def told(self, name: str, source: str) -> FittedParameter:
         """One constant with its interval, or with what is known of it."""
         k = self.names.index(name)
-        return self.number(float(self.values[k]), np.eye(len(self.names))[k], source, (float(self.lower[k]), float(self.upper[k])))
+        return self.number(
+            float(self.values[k]), np.eye(len(self.names))[k], source, (float(self.lower[k]), float(self.upper[k]))
+        )
 
     def number(self, value: float, slope: np.ndarray, source: str, limits: tuple[float, float]) -> FittedParameter:
         """A number that depends on the constants with these slopes."""
@@ -105,7 +107,9 @@ def solve(
     )
 
 
-def _slopes(residuals: Callable[[np.ndarray], np.ndarray], x: np.ndarray, low: np.ndarray, high: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _slopes(
+    residuals: Callable[[np.ndarray], np.ndarray], x: np.ndarray, low: np.ndarray, high: np.ndarray, size: np.ndarray
+) -> np.ndarray:
     columns = []
     for k in range(len(x)):
         ahead, back = x.copy(), x.copy()

@@ -2,8 +2,8 @@
 
     c = CI / N_c (clay)            (k_c/b + k_phi) z_c^n = s CI            n, phi and the rest: the table's rows of that kind
 
-A cone index is one number, the pressure on a 30-degree cone pressed in by hand; a soil has six. What it tells is how strong the soil
-is; what kind it is must be told; the rest is the library's rows of that kind with their scatter.
+A cone index is one number, the pressure on a 30-degree cone pressed in by hand; a soil has six. It tells how strong the soil is;
+what kind it is must be told; the rest is the library's rows of that kind with their scatter.
 
 Symbols    CI cone index (Pa) · N_c bearing factor of the cone in clay · z_c depth that the index stands for · s cone to plate
 Reference  [RohaniBaladi1981] for a cone index that follows strength; N_c = 12.5 as commonly quoted for the mobility cone

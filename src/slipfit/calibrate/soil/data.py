@@ -93,7 +93,8 @@ def read_plates(path: Path | str, columns: PlateColumns | Path | str) -> PlateDa
     numbers = {name: _numbers(table, columns, name) for name in columns.units()}
     labels = np.array(table.cells(columns.test) if columns.test is not None else ["1"] * len(table.rows))
     listed = columns.tests or [PlateTest(test=label) for label in dict.fromkeys(labels.tolist())]
-    pieces, names = [], []
+    pieces: list[np.ndarray] = []
+    names: list[str] = []
     for one in listed:
         rows = labels == one.test
         if not rows.any():
@@ -173,7 +174,7 @@ def read_shear(path: Path | str, columns: ShearColumns | Path | str) -> ShearDat
         raise LogError(f"{path}: no displacement above zero; if the file counts it negative, write scale: -1 beside it")
     if displacement.max() > DEEPEST_M:
         raise LogError(
-            f"{path}: the displacement reaches {displacement.max():g} m; if it is in millimetres, write unit: mm beside its column"
+            f"{path}: the displacement reaches {displacement.max():g} m; if in millimetres, write unit: mm beside its column"
         )
     used = displacement >= 0.0
     return ShearData(
@@ -256,7 +257,7 @@ def _check_pressure(path: Path, what: str, values: np.ndarray) -> None:
     most = float(values.max())
     if most < LEAST_PA:
         raise LogError(
-            f"{path}: the {what} reaches {most:g} Pa; expected more than {LEAST_PA:g} Pa of a soil test; if it is in kPa, a factor of "
+            f"{path}: the {what} reaches {most:g} Pa; expected more than {LEAST_PA:g} Pa; if it is in kPa, a factor of "
             f"1000, write unit: kPa beside its column"
         )
     if most > MOST_PA:

@@ -31,11 +31,15 @@ _OPEN = (-np.inf, np.inf)
 def fit_plates(data: PlateData) -> SoilFit:
     """k_c, k_phi and n with 90 % intervals."""
     if len(data) < FEWEST_ROWS:
-        raise FitError(f"{data.name}: {len(data)} rows with sinkage; expected {FEWEST_ROWS} or more, press deeper or record faster")
+        raise FitError(
+            f"{data.name}: {len(data)} rows with sinkage; expected {FEWEST_ROWS} or more, press deeper or record faster"
+        )
     width, depth = float(np.median(data.width_m)), float(np.median(data.sinkage_m))
     largest = float(data.pressure_pa.max())
     if float(np.ptp(data.sinkage_m)) < 0.2 * depth:
-        raise FitError(f"{data.name}: all rows have about the same sinkage, {1e3 * depth:.3g} mm; the exponent needs a range of depths")
+        raise FitError(
+            f"{data.name}: all rows have about the same sinkage, {1e3 * depth:.3g} mm; the exponent needs a range of depths"
+        )
     several = float(data.widths_m[-1]) > (1.0 + SAME_WIDTH) * float(data.widths_m[0])
     found = _solve(data, width, depth, largest, several=several)
     return _result(data, found, width, depth, largest, several=several)
@@ -130,7 +134,9 @@ def _findings(data: PlateData, k_c: float, k_phi: float, *, several: bool) -> li
             f"zero at b = {-k_c / k_phi:.3g} m, and says nothing of narrower contacts"
         )
     elif k_phi < 0.0:
-        found.append(f"k_phi is negative: k_c/b + k_phi is a fit for b from {low:.3g} to {high:.3g} m only, and says nothing beyond")
+        found.append(
+            f"k_phi is negative: k_c/b + k_phi is a fit for b from {low:.3g} to {high:.3g} m only, and says nothing beyond"
+        )
     if len(data.tests) < 3:
         found.append("fewer than three tests: what differs from one test to the next is not in the intervals; press more often")
     return found

@@ -96,7 +96,9 @@ def _result(data: ShearData, found: Found, largest: float, *, several: bool) -> 
 def _findings(data: ShearData, modulus: float, *, several: bool) -> list[str]:
     found = []
     if not several:
-        found.append("one normal stress: c and phi cannot be told apart, only c + p tan(phi); repeat the test with another weight")
+        found.append(
+            "one normal stress: c and phi cannot be told apart, only c + p tan(phi); repeat the test with another weight"
+        )
     if modulus > 0.7 * float(data.displacement_m.max()):
         found.append(
             f"the shear still grows at the longest displacement, {1e3 * data.displacement_m.max():.3g} mm: strength and K are "

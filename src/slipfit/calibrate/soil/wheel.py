@@ -1,16 +1,17 @@
 """Shear and slip-sinkage constants from single-wheel tests: drawbar pull and sinkage over slip, by the model that drives robots.
 
-    min over constants  sum ((DP - DP_model) / N)^2 + ((z - z_model) / R)^2
+    min over constants  sum ((DP - DP_model) / N)^2 + ((z - z_model) / R)^2 + ((N - N_model) / N)^2
 
-The model is `wheel_on_soil` at the measured slips and loads; Bekker's constants stay those of the soil that is handed in (plates).
-Pull over load and sinkage over radius count alike, so that nothing has to be weighed.
+The model is `wheel_on_soil` at the measured slips and loads; Bekker's constants stay the soil's (plates).
+Pull over load and sinkage over radius count alike, so that nothing has to be weighed. The last term is zero unless the soil
+does not carry the wheel at all: a wheel that sinks to its axle must not look like one that rolls.
 
 Which model of slip-sinkage is right is asked of the repeats that are fitted; each repeat is left out in its turn to see what the
 choice is worth.
 
 Symbols    DP drawbar pull · N load · z sinkage · R radius
 Reference  derived in docs/theory/soil.md, wheels; slip-sinkage: [Lyasko2010], [DingEtAl2010]
-Valid for  straight driving, rigid wheels. Constants are those of this pair of wheel and soil: a smooth rim slides before soil does
+Valid for  straight driving, rigid wheels. Constants are of this pair of wheel and soil: smooth rims slide first
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +45,13 @@ RANGES = {
 
 #: Steps of the search: typical sizes, not ranges.
 _SIZES = {"cohesion_pa": 2e3, "shear_modulus_m": 0.01}
+
+#: Where searches begin, what is not told here with the soil's own value: a wheel that ploughs itself in to its axle is another,
+#: worse minimum, which one start alone runs into.
+_STARTS: tuple[dict[str, float], ...] = (
+    {"slip_sinkage": 0.5, "exponent_per_slip": 0.2, "skid_sinkage": 0.2},
+    {"slip_sinkage": 0.5, "exponent_per_slip": 0.2, "skid_sinkage": 0.7, "peak_share": 0.1},
+)
 
 #: A wheel that brakes with more than this slip tells how braked wheels plough in.
 BRAKING = -0.05
@@ -133,19 +141,19 @@ def _fit(
             slip=slip,
             load_n=load,
         )
-        return np.concatenate([(found.pull_n - pull) / load, (found.sinkage_m - depth) / data.radius_m])
+        return np.concatenate(
+            [(found.pull_n - pull) / load, (found.sinkage_m - depth) / data.radius_m, (found.load_n - load) / load]
+        )
 
-    start = [_start(name, base) for name in names]
     lower, upper = zip(*(RANGES[name] for name in names), strict=True)
-    groups = np.tile(groups_of(_by_slip(slip), slip), 2)
+    groups = np.tile(groups_of(_by_slip(slip), slip), 3)
     sizes = [_SIZES.get(name, 1.0) for name in names]
-    found = solve(names, start, lower, upper, left, groups, scale=sizes)
+    searches = [
+        solve(names, [start.get(name, fixed[name]) for name in names], lower, upper, left, groups, scale=sizes)
+        for start in _STARTS
+    ]
+    found = min(searches, key=lambda one: float(one.residuals @ one.residuals))
     return found, fixed | dict(zip(names, found.values.tolist(), strict=True))
-
-
-def _start(name: str, base: Mapping[str, float]) -> float:
-    """Where a search begins: the soil's own value; of slip-sinkage constants half of what is printed, never zero."""
-    return {"slip_sinkage": 0.5, "skid_sinkage": 0.5, "exponent_per_slip": 0.2}.get(name, base[name])
 
 
 def _by_slip(slip: np.ndarray) -> np.ndarray:
@@ -188,7 +196,7 @@ def _result(
         for name in MODELS.values()
         if name and name != MODELS[model]
     }
-    combination = {}
+    combination: dict[str, Any] = {}
     for pressure in (5e3, 2e4):
         combination |= _strength(found, values, pressure, source)
     return SoilFit(
@@ -224,14 +232,22 @@ def _findings(data: WheelData, soil: Ground, found: Found, values: Mapping[str, 
     said = [f"slip-sinkage model: {model}, chosen by the rows that were fitted"]
     if values["k_c"] < 0.0:
         zero = -values["k_c"] / values["k_phi"]
-        said.append(f"k_c of {soil.name} is negative: k_c/b + k_phi holds near the plates' widths (zero at b = {1e3 * zero:.3g} mm); b is the wheel's width here, {1e3 * data.width_m:.3g} mm")
+        said.append(
+            f"k_c of {soil.name} is negative: k_c/b + k_phi holds near the plates' widths (zero at b = {1e3 * zero:.3g} mm); b is "
+            f"the wheel's width here, {1e3 * data.width_m:.3g} mm"
+        )
     if found.rank < len(found.names):
         said += [f"not told: {direction}" for direction in found.weak]
     if "friction_angle_rad" in found.names and values["friction_angle_rad"] < 0.1:
-        said.append("the rim's shear hardly grows with pressure: c and phi are the wheel's constants here, not the soil's; hold phi (--hold friction_angle_rad) for a soil that other wheels can use")
+        said.append(
+            "the rim's shear hardly grows with pressure: c and phi are the wheel's constants here, not the soil's; hold phi (--hold "
+            "friction_angle_rad) for a soil that other wheels can use"
+        )
     deepest = DEEPEST_SHARE * (data.radius_m + data.grouser_m)
     if float(data.sinkage_m.max()) > 0.9 * deepest:
-        said.append(f"the wheel sinks to {1e3 * data.sinkage_m.max():.3g} mm, about its radius: beyond what the stresses are meant for")
+        said.append(
+            f"the wheel sinks to {1e3 * data.sinkage_m.max():.3g} mm, about its radius: beyond what the stresses are meant for"
+        )
     if data.repeats < 2:
         said.append("one repeat only: nothing was left out to test the fit on; name `repeat` or `settings` in the map")
     return said
