@@ -6,7 +6,7 @@ Rows of one test share their errors (how the bed was prepared), so tests count, 
 parts along its way. The larger of C and of s^2 H^-1 (independent rows) counts.
 
 Symbols    J jacobian · g tests
-Reference  sandwich covariance with clusters: [White1980]; derived in docs/theory/soil.md
+Reference  sandwich covariance with clusters: [White1980]; derived in docs/theory/soil_calibration.md
 """
 
 from collections.abc import Callable, Sequence

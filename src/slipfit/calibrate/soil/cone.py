@@ -74,7 +74,7 @@ def soil_from_cone(index_pa: float, kind: str) -> SoilFit:
         errors={},
         valid_for={"sinkage_m": (0.0, 2.0 * DEPTH_M)},
         findings=(
-            "one number tells one combination; the other constants are those of the library's rows of this kind, with their scatter",
+            "one number tells one combination; the others are those of the library's rows of this kind, with their scatter",
         ),
     )
 

@@ -5,7 +5,7 @@
 with z_r, b_r medians of the data, which keeps the search round: k and n alone go together with a correlation near 1.
 
 Symbols    as in `contact.soil` · a, g pressures (Pa) at the middle of the data
-Reference  [Bekker1969]; derived in docs/theory/soil.md, plates
+Reference  [Bekker1969]; derived in docs/theory/soil_calibration.md, plates
 Valid for  the depths and widths that were pressed. One diameter tells k = k_c / b + k_phi of that width only
 """
 
@@ -124,14 +124,14 @@ def _findings(data: PlateData, k_c: float, k_phi: float, *, several: bool) -> li
     low, high = float(data.widths_m[0]), float(data.widths_m[-1])
     if not several:
         found.append(
-            f"plates of one width, b = {low:.4g} m: k_c and k_phi cannot be told apart, only k_c/b + k_phi at this width; press a "
-            f"plate of twice the size too"
+            f"plates of one width, b = {low:.4g} m: k_c and k_phi cannot be told apart, only k_c/b + k_phi at this width; "
+            f"press a plate of twice the size too"
         )
     elif k_c < 0.0:
         found.append(
-            f"k_c is negative: wide plates sink less than narrow ones at the same pressure, as bearing capacity of dry sand grows "
-            f"with width, which Bekker's form has no term for; k_c/b + k_phi is a fit for b from {low:.3g} to {high:.3g} m, reaches "
-            f"zero at b = {-k_c / k_phi:.3g} m, and says nothing of narrower contacts"
+            f"k_c is negative: wide plates sink less than narrow ones at the same pressure, as bearing capacity of dry sand "
+            f"grows with width, which Bekker's form lacks; k_c/b + k_phi is a fit for b from {low:.3g} to {high:.3g} m, "
+            f"reaches zero at b = {-k_c / k_phi:.3g} m, and says nothing of narrower contacts"
         )
     elif k_phi < 0.0:
         found.append(

@@ -3,7 +3,7 @@
     tau = (c + p tan phi) (1 - exp(-j / K))
 
 Symbols    as in `contact.soil`
-Reference  [JanosiHanamoto1961]; derived in docs/theory/soil.md, shear
+Reference  [JanosiHanamoto1961]; derived in docs/theory/soil_calibration.md, shear
 Valid for  soils without a shear peak. One normal stress tells c + p tan(phi) and K only
 """
 

@@ -10,7 +10,7 @@ Which model of slip-sinkage is right is asked of the repeats that are fitted; ea
 choice is worth.
 
 Symbols    DP drawbar pull · N load · z sinkage · R radius
-Reference  derived in docs/theory/soil.md, wheels; slip-sinkage: [Lyasko2010], [DingEtAl2010]
+Reference  derived in docs/theory/soil_calibration.md, wheels; slip-sinkage: [Lyasko2010], [DingEtAl2010]
 Valid for  straight driving, rigid wheels. Constants are of this pair of wheel and soil: smooth rims slide first
 """
 
@@ -233,15 +233,15 @@ def _findings(data: WheelData, soil: Ground, found: Found, values: Mapping[str, 
     if values["k_c"] < 0.0:
         zero = -values["k_c"] / values["k_phi"]
         said.append(
-            f"k_c of {soil.name} is negative: k_c/b + k_phi holds near the plates' widths (zero at b = {1e3 * zero:.3g} mm); b is "
-            f"the wheel's width here, {1e3 * data.width_m:.3g} mm"
+            f"k_c of {soil.name} is negative: k_c/b + k_phi holds near the plates' widths (zero at b = {1e3 * zero:.3g} mm); "
+            f"b is the wheel's width here, {1e3 * data.width_m:.3g} mm"
         )
     if found.rank < len(found.names):
         said += [f"not told: {direction}" for direction in found.weak]
     if "friction_angle_rad" in found.names and values["friction_angle_rad"] < 0.1:
         said.append(
-            "the rim's shear hardly grows with pressure: c and phi are the wheel's constants here, not the soil's; hold phi (--hold "
-            "friction_angle_rad) for a soil that other wheels can use"
+            "the rim's shear hardly grows with pressure: c and phi are the wheel's constants here, not the soil's; hold phi "
+            "(--hold friction_angle_rad) for a soil that other wheels can use"
         )
     deepest = DEEPEST_SHARE * (data.radius_m + data.grouser_m)
     if float(data.sinkage_m.max()) > 0.9 * deepest:
