@@ -21,7 +21,7 @@ MAPS = ROOT / "examples" / "columns"
 #: Where the stress is largest in loose sand, as Wong and Reece's constants are commonly quoted.
 LOOSE_SAND = {"peak_share": 0.18, "peak_share_per_slip": 0.32}
 
-#: Models without tuning: what is set beside the plates' constants, phi = 29 degrees (measured by the authors), dry sand's c and K.
+#: Models without tuning: what is set beside the plates' constants, phi = 29 degrees (the authors'), dry sand's c and K.
 UNTUNED = {
     "no slip-sinkage": {"slip_sinkage": 0.0},
     "Lyasko, driven only": {"slip_sinkage": 1.0},

@@ -83,7 +83,13 @@ def rows_of(kind: str) -> list[str]:
     """Soils of the library of one kind, by their names."""
     kinds = {name: next((k for k in KINDS if k in name.split("_")), None) for name in ground_names()}
     kinds |= {name: "clay" for name in kinds if "clayey_soil" in name}
-    return [name for name, own in kinds.items() if own == kind and find_ground(name).law == "soil"]
+    return [name for name, own in kinds.items() if own == kind and _is_of_the_table(name)]
+
+
+def _is_of_the_table(name: str) -> bool:
+    """Whether a ground is a row of the printed table: fits of one wheel are no soils in general."""
+    ground = find_ground(name)
+    return ground.law == "soil" and ground.parameters["n"].source == "Wong2008"
 
 
 def _told(value: float, factor: float, source: str) -> FittedParameter:
