@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-rover bench-omni bench-real schemas screenshot clean
+.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-rover bench-soil bench-omni bench-real schemas screenshot clean
 
 help:
 	@echo "make demo          plan, drive, calibrate, validate a simulated robot; twin, report, pictures in demo/"
@@ -16,6 +16,7 @@ help:
 	@echo "make lint          format, rules and types"
 	@echo "make bench         speeds, as ratios (needs g++)"
 	@echo "make bench-rover   rovers on planes and height fields against C++ (needs g++)"
+	@echo "make bench-soil    a rover on soil against C++ (needs g++)"
 	@echo "make bench-omni    omnidirectional robots against C++, the document's figures, recordings (needs g++, shared data)"
 	@echo "make bench-real    predictions on recordings of real robots (needs the shared data beside the checkout)"
 	@echo "make schemas       write the JSON schemas of our files anew"
@@ -79,6 +80,9 @@ bench: $(VENV)/.bench
 
 bench-rover: $(VENV)/.dev
 	@$(BIN)/python benchmarks/rover_speed.py
+
+bench-soil: $(VENV)/.dev
+	@$(BIN)/python benchmarks/soil_speed.py
 
 bench-omni: $(VENV)/.dev
 	@$(BIN)/python benchmarks/omni_speed.py

@@ -17,6 +17,9 @@ JOBS += [("ohio_omni", "arctan"), ("ohio_omni", "arctan_ellipse"), ("robotino", 
 #: Drives with books: by voltages and by waypoints, on a plane and over a terrain.
 ROVERS = ["crater_rim", "bump_3cm", "serpentine_flat", "rover_voltages"]
 
+#: Robots on soil: motors, and speed loops.
+ON_SOIL = ["lynxmotion_4wd3", "husky"]
+
 
 if __name__ == "__main__":
     first, every = map(int, sys.argv[1:])
@@ -24,3 +27,5 @@ if __name__ == "__main__":
         simulate(find_any_robot(robot), NOTHING, ground=ground_with(law))
     for name in ROVERS[first::every]:
         simulate("lynxmotion_4wd3", find_scenario(name))
+    for robot in ON_SOIL[first::every]:
+        simulate(robot, NOTHING, ground="dry_sand")

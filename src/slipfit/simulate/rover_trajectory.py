@@ -148,6 +148,9 @@ class RoverTrajectory(Trajectory):
         lines.append(f"  tip-over {tilt[2]:.1f}° left at the least")
         slip, angle = np.quantile(np.abs(self.slip), (0.5, 0.95)), np.degrees(np.quantile(np.abs(self.slip_angle_rad), 0.95))
         lines.append(f"  slip     median {slip[0]:.3f}, 95 % of the time below {slip[1]:.3f}; slip angle below {angle:.1f}°")
+        if self.sinkage_m.any():
+            middle, deepest = 1e3 * np.median(self.sinkage_m), 1e3 * self.sinkage_m.max()
+            lines.append(f"  sinkage  median {middle:.1f} mm, at most {deepest:.1f} mm")
         lines.append(self.energy.summary())
         lines += [f"  note     {note}" for note in self.all_notes]
         when = f" at {self.stopped_at_s:.3f} s" if np.isfinite(self.stopped_at_s) else ""

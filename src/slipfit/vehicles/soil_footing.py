@@ -38,9 +38,6 @@ _DIGS_OVER = 2.0
 #: Below this speed the soil's resistance fades, m/s: it takes rolling. A standing robot is held by shear.
 _FADING_MPS = 1e-3
 
-#: A wheel turns round and looks the other way for the soil ahead of it when it travels faster than this, m/s.
-_TURNED_ROUND_MPS = 1e-3
-
 _NOTHING = 1e-30
 
 
@@ -94,7 +91,14 @@ def _(footing, law, ground, memory, hubs, work, n, below, now):
     ahead = to_ground(now, Vec3(-work.dir_z[n], 0.0 * work.dir_x[n], work.dir_x[n]))
     way = _reach(hubs.radius[n], work.depth[n]) + footing.cell
     way = where(work.facing[n] < 0.0, -way, way)
-    work.rut[n], work.rut_slip[n] = rut_at(ground, memory, below.x + way * ahead.x, below.y + way * ahead.y)
+    rut, rut_slip = rut_at(ground, memory, below.x + way * ahead.x, below.y + way * ahead.y)
+    share = work.went[n] / (
+        work.went[n] + footing.cell
+    )  # from cell to cell as it goes: ruts have no edges, and at rest nothing jumps
+    work.rut[n], work.rut_slip[n] = (
+        work.rut[n] + share * (rut - work.rut[n]),
+        work.rut_slip[n] + share * (rut_slip - work.rut_slip[n]),
+    )
     work.place_x[n], work.place_y[n] = below.x, below.y
 
 
@@ -143,13 +147,15 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
 def _(footing, law, ground, memory, work, n, radius, touch, rising, dt):
     ground_x, rim = touch.rim - touch.slip_x, touch.rim
     speed = transport_speed(ground_x, touch.slip_y, rim)
-    work.facing[n] = where(abs(ground_x) > _TURNED_ROUND_MPS, ground_x, work.facing[n])
     deeper = work.depth[n] - dt * rising
+    # A wheel has turned round, and looks the other way for the soil ahead of it, once it went back by the length of its contact.
+    work.facing[n] = max(-1.0, min(1.0, work.facing[n] + dt * ground_x / _reach(radius, deeper)))
     work.depth[n] = max(0.0, deeper)
     way = where(where(rim == 0.0, ground_x, rim) < 0.0, alike(-1.0, rim), 1.0)
     slip = max(-1.0, min(1.0, way * touch.slip_x / speed))
     digging, pressed = slot(memory, law, n, _DIGGING), slot(memory, law, n, _PRESSED)
     went = dt * speed
+    work.went[n] = went
     memory.contacts[digging] = memory.contacts[digging] + (slip - memory.contacts[digging]) * went / (went + _DIGS_OVER * radius)
     # What it stands on is replaced over the rebound's share of the contact: so it comes up within the contact's length.
     share = went / (went + law.rebound * _reach(radius, deeper))

@@ -63,7 +63,8 @@ class Work(NamedTuple):
     rut_slip: Any  # its largest slip
     place_x: Any  # m, where the wheel stands
     place_y: Any
-    facing: Any  # which way it went last, by its sign
+    facing: Any  # which way it goes, by its sign
+    went: Any  # m, its way in the step before
 
 
 @part

@@ -22,15 +22,8 @@ from slipfit.contact.soil import (
     virgin,
 )
 from slipfit.contact.touch import force
+from soils import DRY_SAND
 
-DRY_SAND = {
-    "k_c": 990.0,
-    "k_phi": 1528430.0,
-    "n": 1.1,
-    "cohesion_pa": 1040.0,
-    "friction_angle_rad": 0.488692,
-    "shear_modulus_m": 0.012,
-}
 SAND = soil(**DRY_SAND)
 PLATE = Plate(area=0.07 * 0.1, width=0.07, cleat_area=0.0, cleat_height=0.0)
 

@@ -8,16 +8,9 @@ from scipy.integrate import quad
 
 from slipfit.contact.soil import Place, Rim, fresh, soil, steady_wheel, wheel_on_soil
 from slipfit.errors import ParameterError
+from soils import DRY_SAND as SAND
 
 RADIUS_M, WIDTH_M = 0.1, 0.08
-SAND = {
-    "k_c": 990.0,
-    "k_phi": 1528430.0,
-    "n": 1.1,
-    "cohesion_pa": 1040.0,
-    "friction_angle_rad": 0.488692,
-    "shear_modulus_m": 0.012,
-}
 WHEEL = {"radius_m": RADIUS_M, "width_m": WIDTH_M}
 
 

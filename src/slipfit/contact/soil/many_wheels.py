@@ -64,7 +64,7 @@ def wheel_on_soil(
     ]  # fmt: skip
     arrays = np.broadcast_arrays(*(np.asarray(entry, dtype=float) for entry in given))
     shape, n = arrays[0].shape, arrays[0].size
-    flat = [array.ravel() for array in arrays]
+    flat: list[Any] = [array.ravel() for array in arrays]
     batch = as_batch(Soil(*flat[8:]), n)
     out = np.empty((5, n))
     slips, depth, load, angle = (np.ascontiguousarray(array) for array in flat[:4])

@@ -47,7 +47,7 @@ def loosening(soil, slip):
 
 @part
 def skid_loosening(soil, slip):
-    """K_ss(|i|)^(-n d_b) of a braked wheel (i < 0), 1 of a driven one: it ploughs itself in. Places forget it."""
+    """K_ss(|i|)^(-n d_b) of a braked wheel (i < 0), 1 of a driven one: a locked wheel ploughs itself in. Places forget it."""
     return slip_sinkage_ratio(-slip) ** (-soil.exponent * soil.ploughing)
 
 
