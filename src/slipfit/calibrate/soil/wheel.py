@@ -1,6 +1,6 @@
 """Shear and slip-sinkage constants from single-wheel tests: drawbar pull and sinkage over slip, by the model that drives robots.
 
-    min over constants  sum ((DP - DP_model) / N)^2 + ((z - z_model) / R)^2 + ((N - N_model) / N)^2
+    min over constants  sum ((DP - DP_model) / N)^2 + ((z - z_model) / R)^2 + (10 (N - N_model) / N)^2
 
 The model is `wheel_on_soil` at the measured slips and loads; Bekker's constants stay the soil's (plates).
 Pull over load and sinkage over radius count alike, so that nothing has to be weighed. The last term is zero unless the soil
@@ -48,10 +48,13 @@ _SIZES = {"cohesion_pa": 2e3, "shear_modulus_m": 0.01}
 
 #: Where searches begin, what is not told here with the soil's own value: a wheel that ploughs itself in to its axle is another,
 #: worse minimum, which one start alone runs into.
-_STARTS: tuple[dict[str, float], ...] = (
-    {"slip_sinkage": 0.5, "exponent_per_slip": 0.2, "skid_sinkage": 0.2},
-    {"slip_sinkage": 0.5, "exponent_per_slip": 0.2, "skid_sinkage": 0.7, "peak_share": 0.1},
+_STARTS: tuple[dict[str, float], ...] = tuple(
+    {"slip_sinkage": 0.5, "exponent_per_slip": 0.2, "skid_sinkage": skid, "peak_share": peak}
+    for skid, peak in ((0.2, 0.4), (0.4, 0.4), (0.7, 0.1))
 )
+
+#: What counts of a load that is not carried, against errors of the pull: it must not pay.
+_NOT_CARRIED = 10.0
 
 #: A wheel that brakes with more than this slip tells how braked wheels plough in.
 BRAKING = -0.05
@@ -142,7 +145,7 @@ def _fit(
             load_n=load,
         )
         return np.concatenate(
-            [(found.pull_n - pull) / load, (found.sinkage_m - depth) / data.radius_m, (found.load_n - load) / load]
+            [(found.pull_n - pull) / load, (found.sinkage_m - depth) / data.radius_m, _NOT_CARRIED * (found.load_n - load) / load]
         )
 
     lower, upper = zip(*(RANGES[name] for name in names), strict=True)
