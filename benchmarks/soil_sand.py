@@ -26,7 +26,7 @@ UNTUNED = {
     "no slip-sinkage": {"slip_sinkage": 0.0},
     "Lyasko, driven only": {"slip_sinkage": 1.0},
     "Lyasko, driven and braked": {"slip_sinkage": 1.0, "skid_sinkage": 1.0},
-    "Ding, n_1 = 0.4, braked as Lyasko": {"slip_sinkage": 0.0, "exponent_per_slip": 0.4, "skid_sinkage": 1.0},
+    "Ding, n_1 = 0.4 (assumed), braked as Lyasko": {"slip_sinkage": 0.0, "exponent_per_slip": 0.4, "skid_sinkage": 1.0},
     "Lyasko to the half, both (seen after)": {"slip_sinkage": 0.5, "skid_sinkage": 0.5},
 }
 

@@ -37,15 +37,15 @@ def test_plates_fit_within_three_percent_of_the_largest_pressure(plates):
 
 
 def test_k_c_of_this_sand_is_negative_and_said_to_be(plates):
-    """60 mm plates carry less than 100 mm ones at the same depth: 18.7 against 37.9 kPa at 20 mm, read off the file."""
+    """60 mm plates carry less than 100 mm ones at the same depth: 17 to 19 against 34 to 38 kPa at 20 mm, read off the file."""
     assert plates.parameters["k_c"].interval_90[1] < 0.0
     assert any("k_c is negative" in finding for finding in plates.findings)
 
 
 def test_the_table_has_nine_slips_with_three_repeats(wheel):
-    """Spread between repeats 4.4 % of the load and 0.7 mm, computed from the file apart from ours."""
+    """Spread between repeats 4.4 % of the load and 0.7 mm, as the issue of soils has it, rounded."""
     assert (len(wheel), wheel.repeats) == (27, 3)
-    assert wheel.spread == (pytest.approx(0.0440, abs=2e-4), pytest.approx(0.00066, abs=2e-5))
+    assert wheel.spread == (pytest.approx(0.044, abs=5e-4), pytest.approx(0.0007, abs=5e-5))
 
 
 def test_without_tuning_driven_wheels_are_predicted(wheel, sand):
@@ -58,7 +58,8 @@ def test_without_tuning_driven_wheels_are_predicted(wheel, sand):
 
 
 def test_fitted_on_two_repeats_the_third_is_predicted(wheel, sand):
-    """Targets 6 % of the load and 3 mm, root mean square over the three choices of the repeat that is left out."""
+    """Targets 6 % of the load and 3 mm, root mean square over the three choices of the repeat that is left out. The model's form
+    was chosen with all repeats in sight: this judges constants only (docs/howto/soil_tests.md)."""
     fit = fit_wheel(wheel, sand, models=["lyasko", "ding"])
     for model in ("lyasko", "ding"):
         own = [one for one in fit.held_out if one["model"] == model]
