@@ -21,6 +21,7 @@ from slipfit.cli import (
     plan,
     schema,
     simulate,
+    soil,
     terrain,
     twin,
     tyre,
@@ -61,6 +62,7 @@ app.command("laws")(catalogue.laws)
 app.command("twin")(twin.twin)
 app.add_typer(friction.app, name="friction")
 app.add_typer(tyre.app, name="tyre")
+app.add_typer(soil.app, name="soil")
 omni.app.command("limit")(omni_motion.limit)
 omni.app.command("move")(omni_motion.move)
 app.add_typer(omni.app, name="omni")

@@ -1,0 +1,256 @@
+"""Shear and slip-sinkage constants from single-wheel tests: drawbar pull and sinkage over slip, by the model that drives robots.
+
+    min over constants  sum ((DP - DP_model) / N)^2 + ((z - z_model) / R)^2 + (10 (N - N_model) / N)^2
+
+The model is `wheel_on_soil` at the measured slips and loads; Bekker's constants stay the soil's (plates).
+Pull over load and sinkage over radius count alike, so that nothing has to be weighed. The last term is zero unless the soil
+does not carry the wheel at all: a wheel that sinks to its axle must not look like one that rolls.
+
+Which model of slip-sinkage is right is asked of the repeats that are fitted; each repeat is left out in its turn to see what the
+choice is worth.
+
+Symbols    DP drawbar pull · N load · z sinkage · R radius
+Reference  derived in docs/theory/soil_calibration.md, wheels; slip-sinkage: [Lyasko2010], [DingEtAl2010]
+Valid for  straight driving, rigid wheels. Constants are of this pair of wheel and soil: smooth rims slide first
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from slipfit.calibrate.soil.certainty import Found, groups_of, solve
+from slipfit.calibrate.soil.data import WheelData
+from slipfit.calibrate.soil.result import SoilFit
+from slipfit.contact.soil import INFO, WheelStates, wheel_on_soil
+from slipfit.contact.soil.wheel import DEEPEST_SHARE
+from slipfit.errors import FitError, ParameterError
+from slipfit.library import Ground
+from slipfit.library.files import nearest
+
+#: Models of slip-sinkage: the constant that each has, the others' being 0.
+MODELS = {"lyasko": "slip_sinkage", "ding": "exponent_per_slip", "none": None}
+
+#: What is sought beside it, with the range of the search: a rim's shear, where the stress is largest, and ploughing-in.
+RANGES = {
+    "cohesion_pa": (0.0, 2e4),
+    "friction_angle_rad": (0.02, 1.0472),
+    "shear_modulus_m": (5e-4, 0.1),
+    "slip_sinkage": (0.0, 3.0),
+    "exponent_per_slip": (0.0, 3.0),
+    "skid_sinkage": (0.0, 3.0),
+    "peak_share": (0.0, 0.9),
+    "peak_share_per_slip": (-1.0, 1.0),
+}
+
+#: Steps of the search: typical sizes, not ranges.
+_SIZES = {"cohesion_pa": 2e3, "shear_modulus_m": 0.01}
+
+#: Where searches begin, what is not told here with the soil's own value: a wheel that ploughs itself in to its axle is another,
+#: worse minimum, which one start alone runs into.
+_STARTS: tuple[dict[str, float], ...] = tuple(
+    {"slip_sinkage": 0.5, "exponent_per_slip": 0.2, "skid_sinkage": skid, "peak_share": peak}
+    for skid, peak in ((0.2, 0.4), (0.4, 0.4), (0.7, 0.1))
+)
+
+#: What counts of a load that is not carried, against errors of the pull: it must not pay.
+_NOT_CARRIED = 10.0
+
+#: A wheel that brakes with more than this slip tells how braked wheels plough in.
+BRAKING = -0.05
+
+
+def predict_wheel(values: Mapping[str, float], data: WheelData) -> WheelStates:
+    """What a soil of these constants gives at the measured slips and loads."""
+    return wheel_on_soil(
+        INFO.model(values),
+        radius_m=data.radius_m,
+        width_m=data.width_m,
+        grouser_m=data.grouser_m,
+        slip=data.slip,
+        load_n=data.load_n,
+    )
+
+
+def errors_of(values: Mapping[str, float], data: WheelData, rows: np.ndarray | None = None) -> tuple[float, float]:
+    """Root mean square errors of pull over load, and of sinkage (m)."""
+    found = predict_wheel(values, data)
+    chosen = slice(None) if rows is None else rows
+    pull = ((found.pull_n - data.pull_n) / data.load_n)[chosen]
+    depth = (found.sinkage_m - data.sinkage_m)[chosen]
+    return float(np.sqrt(np.mean(pull**2))), float(np.sqrt(np.mean(depth**2)))
+
+
+def fit_wheel(
+    data: WheelData,
+    soil: Ground,
+    *,
+    hold: Sequence[str] = (),
+    models: Sequence[str] = tuple(MODELS),
+    tell: Callable[[str], None] = lambda stage: None,
+) -> SoilFit:
+    """Constants with 90 % intervals, of the model of slip-sinkage that fits best; errors on repeats that were left out."""
+    _check(data, soil, hold, models)
+    base = {p.name: float(p.default) for p in INFO.parameters if p.default is not None} | soil.values()
+    every = np.ones(len(data), dtype=bool)
+    fits = {}
+    for model in models:
+        tell(f"fitting {model}")
+        fits[model] = _fit(data, base, _sought(data, model, hold), model, every)
+    chosen = min(models, key=lambda model: float(fits[model][0].residuals @ fits[model][0].residuals))
+    tell("leaving repeats out")
+    held_out = _cross(data, base, models, hold) if data.repeats > 1 else ()
+    found, values = fits[chosen]
+    return _result(data, soil, found, values, chosen, held_out)
+
+
+def _check(data: WheelData, soil: Ground, hold: Sequence[str], models: Sequence[str]) -> None:
+    if soil.law != INFO.name:
+        raise ParameterError(f"ground {soil.name} has the law {soil.law}; expected a soil (`slipfit soil list` shows them)")
+    for name in models:
+        if name not in MODELS:
+            raise ParameterError(f"there is no slip-sinkage model '{name}'; {nearest(name, MODELS)}")
+    for name in hold:
+        if name not in RANGES:
+            raise ParameterError(f"'{name}' cannot be held, it is not sought; {nearest(name, RANGES)}")
+    most = len(RANGES) - 1
+    if 2 * len(data) < most + 2:
+        raise FitError(f"{data.name}: {len(data)} rows of straight driving for up to {most} constants; expected more slips")
+
+
+def _sought(data: WheelData, model: str, hold: Sequence[str]) -> list[str]:
+    """Constants that a model has and the rows may tell."""
+    own = MODELS[model]
+    names = [name for name in RANGES if name not in MODELS.values() or name == own]
+    if float(data.slip.min()) > BRAKING:
+        names.remove("skid_sinkage")
+    return [name for name in names if name not in hold]
+
+
+def _fit(
+    data: WheelData, base: Mapping[str, float], names: list[str], model: str, rows: np.ndarray
+) -> tuple[Found, dict[str, float]]:
+    """Best constants on some rows, and with them all constants of the soil."""
+    fixed = dict(base) | {name: 0.0 for name in MODELS.values() if name and name not in names and name != MODELS[model]}
+    slip, load = data.slip[rows], data.load_n[rows]
+    pull, depth = data.pull_n[rows], data.sinkage_m[rows]
+
+    def left(x: np.ndarray) -> np.ndarray:
+        found = wheel_on_soil(
+            INFO.model(fixed | dict(zip(names, x.tolist(), strict=True))),
+            radius_m=data.radius_m,
+            width_m=data.width_m,
+            grouser_m=data.grouser_m,
+            slip=slip,
+            load_n=load,
+        )
+        return np.concatenate(
+            [(found.pull_n - pull) / load, (found.sinkage_m - depth) / data.radius_m, _NOT_CARRIED * (found.load_n - load) / load]
+        )
+
+    lower, upper = zip(*(RANGES[name] for name in names), strict=True)
+    groups = np.tile(groups_of(_by_slip(slip), slip), 3)
+    sizes = [_SIZES.get(name, 1.0) for name in names]
+    searches = [
+        solve(names, [start.get(name, fixed[name]) for name in names], lower, upper, left, groups, scale=sizes)
+        for start in _STARTS
+    ]
+    found = min(searches, key=lambda one: float(one.residuals @ one.residuals))
+    return found, fixed | dict(zip(names, found.values.tolist(), strict=True))
+
+
+def _by_slip(slip: np.ndarray) -> np.ndarray:
+    """Rows of neighbouring slips share what the model lacks: groups of like slips, to a twentieth."""
+    return np.unique(np.round(20.0 * slip), return_inverse=True)[1]
+
+
+def _cross(data: WheelData, base: Mapping[str, float], models: Sequence[str], hold: Sequence[str]) -> tuple[dict[str, Any], ...]:
+    records = []
+    for model in models:
+        names = _sought(data, model, hold)
+        for k in range(data.repeats):
+            train = data.repeat != k
+            _, values = _fit(data, base, names, model, train)
+            (pull, depth), (own_pull, own_depth) = errors_of(values, data, ~train), errors_of(values, data, train)
+            records.append(
+                {
+                    "model": model,
+                    "left_out": k,
+                    "pull": pull,
+                    "sinkage_m": depth,
+                    "fitted_pull": own_pull,
+                    "fitted_sinkage_m": own_depth,
+                }
+            )
+    return tuple(records)
+
+
+def _result(
+    data: WheelData, soil: Ground, found: Found, values: dict[str, float], model: str, held_out: tuple[dict[str, Any], ...]
+) -> SoilFit:
+    source = f"wheel {data.digest[:12]}"
+    parameters = {name: found.told(name, source) for name in found.names}
+    pull, depth = errors_of(values, data)
+    errors = {"pull_rmse_over_load": pull, "sinkage_rmse_m": depth}
+    if data.spread:
+        errors |= {"pull_spread_of_repeats_over_load": data.spread[0], "sinkage_spread_of_repeats_m": data.spread[1]}
+    held: dict[str, dict[str, Any]] = {
+        name: {"value": 0.0, "source": source, "note": f"slip-sinkage model {model}"}
+        for name in MODELS.values()
+        if name and name != MODELS[model]
+    }
+    combination: dict[str, Any] = {}
+    for pressure in (5e3, 2e4):
+        combination |= _strength(found, values, pressure, source)
+    return SoilFit(
+        test="wheel",
+        data=data.name,
+        rows=len(data),
+        values=values,
+        parameters=parameters,
+        combinations=combination,
+        names=found.names,
+        correlation=found.correlation,
+        rank=found.rank,
+        errors=errors,
+        valid_for={"slip": (float(data.slip.min()), float(data.slip.max()))},
+        findings=(*data.findings, *_findings(data, soil, found, values, model)),
+        held=held,
+        held_out=held_out,
+    )
+
+
+def _strength(found: Found, values: Mapping[str, float], pressure: float, source: str) -> dict[str, Any]:
+    """c + p tan(phi), told better than c and phi are."""
+    if not {"cohesion_pa", "friction_angle_rad"} <= set(found.names):
+        return {}
+    slope = np.zeros(len(found.names))
+    slope[found.names.index("cohesion_pa")] = 1.0
+    slope[found.names.index("friction_angle_rad")] = pressure / np.cos(values["friction_angle_rad"]) ** 2
+    value = values["cohesion_pa"] + pressure * np.tan(values["friction_angle_rad"])
+    return {f"c + p tan(phi) at p = {pressure:.4g} Pa": found.number(float(value), slope, source, (-np.inf, np.inf))}
+
+
+def _findings(data: WheelData, soil: Ground, found: Found, values: Mapping[str, float], model: str) -> list[str]:
+    said = [f"slip-sinkage model: {model}, chosen by the rows that were fitted"]
+    if values["k_c"] < 0.0:
+        zero = -values["k_c"] / values["k_phi"]
+        said.append(
+            f"k_c of {soil.name} is negative: k_c/b + k_phi holds near the plates' widths (zero at b = {1e3 * zero:.3g} mm); "
+            f"b is the wheel's width here, {1e3 * data.width_m:.3g} mm"
+        )
+    if found.rank < len(found.names):
+        said += [f"not told: {direction}" for direction in found.weak]
+    if "friction_angle_rad" in found.names and values["friction_angle_rad"] < 0.1:
+        said.append(
+            "the rim's shear hardly grows with pressure: c and phi are the wheel's constants here, not the soil's; hold phi "
+            "(--hold friction_angle_rad) for a soil that other wheels can use"
+        )
+    deepest = DEEPEST_SHARE * (data.radius_m + data.grouser_m)
+    if float(data.sinkage_m.max()) > 0.9 * deepest:
+        said.append(
+            f"the wheel sinks to {1e3 * data.sinkage_m.max():.3g} mm, about its radius: beyond what the stresses are meant for"
+        )
+    if data.repeats < 2:
+        said.append("one repeat only: nothing was left out to test the fit on; name `repeat` or `settings` in the map")
+    return said

@@ -1,0 +1,231 @@
+"""slipfit soil: soils of the library, and soils from plates, shear tests, single wheels or a cone index."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slipfit.cli.output import ForceFlag, JsonFlag, Work, show, table, working
+
+if TYPE_CHECKING:
+    from slipfit.calibrate.soil import SoilFit
+    from slipfit.library import Ground
+    from slipfit.report.soil_figure import SoilData
+
+app = typer.Typer(help="Soils: the library's, and from plate, shear, wheel and cone tests.", no_args_is_help=True)
+
+DataArgument = Annotated[Path, typer.Argument(help="Table of the tests (.csv, .csv.gz).")]
+SoilOption = Annotated[
+    str | None, typer.Option("--soil", help="Soil to take the constants from that these tests do not tell: name, or .yaml.")
+]
+OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write the soil as a ground (.yaml).")]
+SaveOption = Annotated[Path | None, typer.Option("--save", help="Write the whole result (.json).")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw data and fit (.png, .svg or .pdf).")]
+ReportOption = Annotated[Path | None, typer.Option("--report", help="Write a page with constants, figures and doubts (.html).")]
+
+
+@app.command("list")
+def list_soils(json: JsonFlag = False) -> None:
+    """List the soils of the library: moisture and constants, in the units that tables print.
+
+    Example: slipfit soil list
+    """
+    from slipfit.library import find_ground, ground_names
+
+    records = [ground for ground in map(find_ground, ground_names()) if ground.law == "soil"]
+    rows = []
+    for soil in records:
+        v = soil.values()
+        moisture = f"{soil.moisture_percent.value:g} %" if soil.moisture_percent else "–"
+        kilo = [f"{1e-3 * v[name]:g}" for name in ("k_c", "k_phi", "cohesion_pa")]
+        angle, way = f"{math.degrees(v['friction_angle_rad']):.3g}°", f"{1e3 * v['shear_modulus_m']:g} mm"
+        rows.append((soil.name, moisture, f"{v['n']:g}", kilo[0], kilo[1], f"{kilo[2]} kPa", angle, way, soil.about[:60]))
+    heads = ("soil", "moisture", "n", "k_c kN/m^(n+1)", "k_phi kN/m^(n+2)", "c", "phi", "K", "about")
+    text = table(rows, heads) + "\n\nslipfit soil show NAME shows one with spreads and sources."
+    show(text, {"soils": [soil.to_mapping() for soil in records]}, as_json=json)
+
+
+@app.command("show")
+def show_soil(
+    name: Annotated[str, typer.Argument(help="Name in the library, or the path of a .yaml file.")],
+    json: JsonFlag = False,
+    yaml: Annotated[bool, typer.Option("--yaml", help="Print the file itself, as a start for your own.")] = False,
+) -> None:
+    """Show one soil: constants, spreads and sources.
+
+    Example: slipfit soil show dry_sand
+    """
+    from slipfit.cli.catalogue import show_ground
+
+    _soil(name)
+    show_ground(name, json=json, yaml=yaml)
+
+
+@app.command("plates")
+def plates(
+    data: DataArgument,
+    columns: Annotated[Path, typer.Option("--columns", help="What its columns mean (slipfit/plate_columns/1).")],
+    soil: SoilOption = None,
+    out: OutOption = None,
+    save: SaveOption = None,
+    plot: PlotOption = None,
+    report: ReportOption = None,
+    json: JsonFlag = False,
+    force: ForceFlag = False,
+) -> None:
+    """Bekker's k_c, k_phi and n from plates of several diameters, in one fit.
+
+    Example: slipfit soil plates plates.csv --columns map.yaml --soil dry_sand -o my_sand.yaml
+    """
+    _check(out, save, plot, report, force=force)
+    base = _soil(soil)
+    with working("fitting plates") as work:
+        from slipfit.calibrate.soil import fit_plates, read_plates
+
+        measured = read_plates(data, columns)
+        fit = fit_plates(measured)
+        _write(fit, measured, base, work, (out, save, plot, report), force=force)
+    _show(fit, work, json=json)
+
+
+@app.command("shear")
+def shear(
+    data: DataArgument,
+    columns: Annotated[Path, typer.Option("--columns", help="What its columns mean (slipfit/shear_columns/1).")],
+    soil: SoilOption = None,
+    out: OutOption = None,
+    save: SaveOption = None,
+    plot: PlotOption = None,
+    report: ReportOption = None,
+    json: JsonFlag = False,
+    force: ForceFlag = False,
+) -> None:
+    """Cohesion, friction angle and shear modulus from shear tests at several normal stresses.
+
+    Example: slipfit soil shear shear.csv --columns map.yaml --soil my_sand.yaml -o my_sand_2.yaml
+    """
+    _check(out, save, plot, report, force=force)
+    base = _soil(soil)
+    with working("fitting shear tests") as work:
+        from slipfit.calibrate.soil import fit_shear, read_shear
+
+        measured = read_shear(data, columns)
+        fit = fit_shear(measured)
+        _write(fit, measured, base, work, (out, save, plot, report), force=force)
+    _show(fit, work, json=json)
+
+
+@app.command("wheel")
+def wheel(
+    data: DataArgument,
+    columns: Annotated[Path, typer.Option("--columns", help="What its columns mean (slipfit/wheel_columns/1).")],
+    soil: Annotated[str, typer.Option("--soil", help="Soil with Bekker's constants, as from plates: name, or .yaml.")],
+    hold: Annotated[list[str] | None, typer.Option("--hold", help="Constant that stays the soil's; may be repeated.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="Slip-sinkage: lyasko, ding or none; may be repeated. All, unless told.")
+    ] = None,
+    out: OutOption = None,
+    save: SaveOption = None,
+    plot: PlotOption = None,
+    report: ReportOption = None,
+    json: JsonFlag = False,
+    force: ForceFlag = False,
+) -> None:
+    """Shear and slip-sinkage constants from single-wheel tests, with errors on repeats that were left out.
+
+    Example: slipfit soil wheel wheel.csv --columns map.yaml --soil my_sand.yaml --report wheel.html -o my_sand_2.yaml
+    """
+    _check(out, save, plot, report, force=force)
+    base = _soil(soil)
+    assert base is not None
+    with working("fitting wheel tests") as work:
+        from slipfit.calibrate.soil import fit_wheel, read_wheel
+        from slipfit.calibrate.soil.wheel import MODELS
+
+        measured = read_wheel(data, columns)
+        fit = fit_wheel(measured, base, hold=hold or (), models=model or tuple(MODELS), tell=work)
+        _write(fit, measured, base, work, (out, save, plot, report), force=force)
+    _show(fit, work, json=json)
+
+
+@app.command("cone")
+def cone(
+    index_kpa: Annotated[float, typer.Argument(help="Cone index of the first 150 mm, kPa (psi times 6.895).")],
+    kind: Annotated[str, typer.Option("--kind", help="Kind of soil: sand, loam, clay or snow.")],
+    out: OutOption = None,
+    save: SaveOption = None,
+    report: ReportOption = None,
+    json: JsonFlag = False,
+    force: ForceFlag = False,
+) -> None:
+    """A soil from a cone index, with the width that one number leaves.
+
+    Example: slipfit soil cone 400 --kind clay -o clay.yaml
+    """
+    _check(out, save, None, report, force=force)
+    from slipfit.calibrate.soil import soil_from_cone
+
+    with working("looking up soils") as work:
+        fit = soil_from_cone(1e3 * index_kpa, kind)
+        _write(fit, None, None, work, (out, save, None, report), force=force)
+    _show(fit, work, json=json)
+
+
+def _soil(name: str | None) -> "Ground | None":
+    """A soil of the library or of a file."""
+    if name is None:
+        return None
+    from slipfit.errors import ParameterError
+    from slipfit.library import find_ground
+
+    ground = find_ground(name)
+    if ground.law != "soil":
+        raise ParameterError(f"ground {ground.name} has the law {ground.law}; expected a soil (`slipfit soil list` shows them)")
+    return ground
+
+
+def _check(out: Path | None, save: Path | None, plot: Path | None, report: Path | None, *, force: bool) -> None:
+    """Stop before any work where a result could not be written."""
+    from slipfit.library.files import check_target
+
+    formats = {out: (".yaml", ".yml"), save: (".json",), plot: (".png", ".svg", ".pdf"), report: (".html",)}
+    for path, endings in formats.items():
+        if path:
+            check_target(path, force=force, formats=endings)
+
+
+def _write(
+    fit: "SoilFit",
+    data: "SoilData | None",
+    base: "Ground | None",
+    work: Work,
+    targets: tuple[Path | None, Path | None, Path | None, Path | None],
+    *,
+    force: bool,
+) -> None:
+    out, save, plot, report = targets
+    ground = fit.ground(out.stem, base) if out else None
+    if plot and data is not None:
+        from slipfit.report.figures import save_figure
+        from slipfit.report.soil_figure import draw_soil
+
+        work("drawing")
+        save_figure(draw_soil(fit, data), plot, force=force)
+        work.wrote(plot)
+    if report:
+        from slipfit.report.soil_report import write_soil_report
+
+        write_soil_report(fit, data, report, ground=ground, force=force)
+        work.wrote(report)
+    if out and ground:
+        ground.save(out, force=force)
+        work.wrote(out)
+    if save:
+        fit.save(save, force=force)
+        work.wrote(save)
+
+
+def _show(fit: "SoilFit", work: Work, *, json: bool) -> None:
+    text = fit.summary() + "".join(f"\nwrote {path}" for path in work.written)
+    show(text, fit.to_document() | ({"written": work.written} if work.written else {}), as_json=json)

@@ -1,0 +1,62 @@
+"""The report of a soil calibration: one page with constants, what the tests cannot tell, figures and held-out errors."""
+
+from pathlib import Path
+
+import slipfit
+from slipfit.calibrate.soil import SoilFit
+from slipfit.library import Ground
+from slipfit.report.html import Panel, render, write_page
+from slipfit.report.soil_figure import SoilData, soil_axes, soil_board
+from slipfit.twin import FittedParameter
+
+HEADS = ["constant", "value and 90 % interval", "status", "source", "note"]
+HELD_OUT_HEADS = ["model", "left out", "pull, % of load", "sinkage, mm", "on fitted repeats: pull, %", "sinkage, mm"]
+
+
+def write_soil_report(
+    fit: SoilFit, data: SoilData | None, path: Path | str, *, ground: Ground | None = None, force: bool = False
+) -> None:
+    """Write the report: one .html file that loads nothing from anywhere."""
+    write_page(soil_page(fit, data, ground=ground), Path(path), force=force)
+
+
+def soil_page(fit: SoilFit, data: SoilData | None, *, ground: Ground | None = None) -> str:
+    """The report as text."""
+    panels = []
+    if data is not None:
+        caption = "Dots: measured. Lines: the fit."
+        panels.append(Panel("soil-fit", soil_board(soil_axes(fit, data)), caption))
+    content = {
+        "test": fit.test,
+        "data": fit.data,
+        "rows": fit.rows,
+        "heads": HEADS,
+        "constants": [_row(name, told, fit.values.get(name)) for name, told in fit.parameters.items()],
+        "combinations": [_row(name, told, None) for name, told in fit.combinations.items()],
+        "rank": f"The data tell {fit.rank} directions of {len(fit.names)} constants." if fit.names else "",
+        "errors": [[name.replace("_", " "), f"{value:.4g}"] for name, value in fit.errors.items()],
+        "valid": [[name, f"{low:.3g} to {high:.3g}"] for name, (low, high) in fit.valid_for.items()],
+        "held_out_heads": HELD_OUT_HEADS,
+        "held_out": [
+            [
+                one["model"],
+                f"repeat {one['left_out'] + 1}",
+                f"{100 * one['pull']:.1f}",
+                f"{1e3 * one['sinkage_m']:.1f}",
+                f"{100 * one['fitted_pull']:.1f}",
+                f"{1e3 * one['fitted_sinkage_m']:.1f}",
+            ]
+            for one in fit.held_out
+        ],
+        "findings": list(fit.findings),
+        "panels": panels,
+        "ground": ground.to_yaml() if ground else "",
+    }
+    return render("soil.html.j2", r=content, version=slipfit.__version__)
+
+
+def _row(name: str, told: FittedParameter, best: float | None) -> list[str]:
+    text = told.text()
+    if text == "unknown":
+        text = "not told" + ("" if best is None else f" (best fit {best:.4g})")
+    return [name, text, told.status.value, told.source, told.note]

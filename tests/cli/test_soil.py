@@ -1,0 +1,86 @@
+"""slipfit soil: list, show, plates, shear, cone, and what it refuses."""
+
+import json
+
+import numpy as np
+import pytest
+
+from slipfit.library import Ground
+
+MAP = """schema: slipfit/plate_columns/1
+test: run
+sinkage: {column: z, unit: mm}
+pressure: {column: p, unit: kPa}
+diameter: {column: d, unit: mm}
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Dry sand's table row (k_c 0.99, k_phi 1528.43 kN, n 1.1) written out, in mm and kPa."""
+    lines = ["run,z,p,d"]
+    for d in (60, 120):
+        for z in np.linspace(1.0, 30.0, 20):
+            lines.append(f"{d},{z:g},{(0.99 / (5e-4 * d) + 1528.43) * (1e-3 * z) ** 1.1:.8g},{d}")
+    (tmp_path / "plates.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "map.yaml").write_text(MAP)
+    return tmp_path
+
+
+def test_all_rows_of_the_table_are_listed(slipfit):
+    assert len(json.loads(slipfit("soil", "list", "--json").out)["soils"]) >= 21
+    assert "1528.43" in slipfit("soil", "list").out
+
+
+def test_a_soil_is_shown_with_its_source(slipfit):
+    text = slipfit("soil", "show", "lete_sand").out
+    assert "5.301e+06" in text
+    assert "Wong2008" in text
+
+
+def test_plates_become_a_ground_a_picture_and_a_page(slipfit, files):
+    """The constants come back exactly: the table has no noise."""
+    result = slipfit(
+        "soil", "plates", "plates.csv", "--columns", "map.yaml", "--soil", "lete_sand", "-o", "my_sand.yaml",
+        "--plot", "p.svg", "--report", "p.html", "--save", "p.json", "--json",
+    )  # fmt: skip
+    assert result.code == 0
+    assert json.loads(result.out)["values"]["n"] == pytest.approx(1.1, rel=1e-4)
+    assert Ground.load(files / "my_sand.yaml").values()["k_phi"] == pytest.approx(1528430.0, rel=1e-3)
+    assert "Combinations that the data determine" in (files / "p.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("plates", "plates.csv", "--columns", "map.yaml", "-o", "a.yaml"), "name a soil to take them from"),
+        (("plates", "plates.csv", "--columns", "map.yaml", "--soil", "gravel"), "expected a soil"),
+        (("plates", "plates.csv", "--columns", "map.yaml", "--plot", "a.gif"), "cannot write '.gif'"),
+        (("cone", "0.4", "--kind", "clay"), "the factor is 1000"),
+        (("show", "moon_dust"), "there is no ground"),
+    ],
+)
+def test_bad_input_is_one_sentence(slipfit, files, arguments, words):
+    result = slipfit("soil", *arguments)
+    assert result.code == 2
+    assert words in result.err
+    assert not (files / "a.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("find", "replace", "words"),
+    [
+        ("value: 1.1\n", "value: -0.1\n", "n = -0.1"),
+        ("value: 0.488692", "value: 1.2", "friction_angle_rad = 1.2"),
+        ("value: 1040.0", "value: 1.04", "multiply by 1000"),
+        ("value: 1528430.0", "value: 1528.43", "multiply k_c and k_phi by 1000"),
+    ],
+)
+def test_soils_that_cannot_be_are_refused(slipfit, files, find, replace, words):
+    """n <= 0, phi beyond 60 degrees, kPa for Pa and kN for N: the sentence names the factor."""
+    text = slipfit("soil", "show", "dry_sand", "--yaml").out
+    assert find in text
+    (files / "bad.yaml").write_text(text.replace(find, replace))
+    result = slipfit("soil", "show", "bad.yaml")
+    assert result.code == 2
+    assert words in result.err
