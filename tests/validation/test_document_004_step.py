@@ -1,4 +1,4 @@
-"""Document 004: the quasi-static step of a tracked robot, numbers of SPEC section 5, which were computed independently of this project."""
+"""Document 004: the quasi-static step of a tracked robot. Numbers of SPEC section 5, computed independently of this project."""
 
 import math
 
@@ -21,7 +21,7 @@ from slipfit.vehicles.step_climb import (
 PACKBOT = ClimberShape(sprocket_radius_m=0.089, underside_m=0.508, mass_ahead_m=0.254, mass_above_m=0.075)
 ROUND_M = 0.1016
 
-#: h (mm), th_tip (degrees), mu with flippers, without on a sharp edge, without on an edge of 101.6 mm. SPEC's table of step heights.
+#: h (mm), th_tip (degrees), mu with flippers, without on a sharp edge, without on an edge of 101.6 mm.
 TABLE = [
     (25, 5.718, 0.1001, 0.3541, 0.2424),
     (50, 11.650, 0.2061, 0.5127, 0.3420),
@@ -32,8 +32,8 @@ TABLE = [
     (150, 43.327, 0.9428, 0.9428, 0.6997),
 ]
 
-#: SPEC's frictions were searched on a grid of pitches that ends a little before the tip (its own th_tip of 43.327 degrees has a tangent
-#: of .94326, its friction there is .9428): they are low by up to 5e-4 where the tip decides, and exact to rounding where the wall does.
+#: SPEC's frictions were searched on a grid of pitches that ends a little before the tip (its own th_tip of 43.327 degrees has a
+#: tangent of .94326, its friction there is .9428): they are low by up to 5e-4 where the tip decides.
 GRID_OF_SPEC = 5.5e-4
 
 

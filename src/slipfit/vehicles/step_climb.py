@@ -1,4 +1,4 @@
-"""Which step a tracked robot climbs, quasi-statically, on hard ground: the friction that it needs, in closed form where there is one.
+"""Which step a tracked robot climbs, quasi-statically, on hard ground: the friction that it needs.
 
 Side view. The rear sprocket stands on the ground, the straight underside lies on the step's edge, the robot pitches up while it
 goes on. Three forces balance: weight, ground (N_r, F_r) and edge (N_c, F_c = lambda N_c):
@@ -17,12 +17,12 @@ A robot whose flippers lift its nose starts with the edge under the front axle. 
 edge (b > th) or the wall below it (b = pi/2) first: for a sharp step h >= R, mu² (L + R - a) + mu R - a = 0.
 
 Symbols    R radius of the sprockets with belt · L length of the straight underside (distance of the axles) · a mass ahead of the
-           rear axle, along the underside · e mass above the underside · h height of the step · rho radius of its edge · th pitch ·
-           b angle of the contact's normal from the vertical (th on the underside) · x mass ahead of the rear contact ·
+           rear axle, along the underside · e mass above the underside · h height of the step · rho radius of its edge ·
+           th pitch · b angle of the contact's normal from the vertical (th on the underside) · x mass ahead of the rear contact ·
            D, E moment arms of N_c and F_c about the rear contact · W weight, which cancels
 Reference  derived in docs/theory/study, eqs. (balance), (tip) and (wall)
-Valid for  slow climbing at right angles, rigid step and belt, mu alike at both contacts. Above tan th_tip of about 1.1 the robot can
-           brace itself between ground and edge: `friction_needed` then falls below tan th_tip and is not monotone in h.
+Valid for  slow climbing at right angles, rigid step and belt, mu alike at both contacts. Above tan th_tip of about 1.1 the robot
+           can brace itself between ground and edge: `friction_needed` then falls below tan th_tip and is not monotone in h.
 """
 
 from typing import NamedTuple
