@@ -92,7 +92,7 @@ bench-real: $(VENV)/.dev
 	@$(BIN)/python benchmarks/real_robustness.py
 
 schemas: $(VENV)/.run
-	@for kind in robot ground terrain scenario columns twin odometry; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+	@for kind in robot ground terrain scenario columns twin odometry study; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
 
 screenshot: $(VENV)/.dev
 	@$(BIN)/python tests/browser/screenshot.py docs/images/calibration_report.png $(REPORT)
