@@ -32,6 +32,7 @@ class Point:
     probability: float
     low: float
     high: float
+    outcomes: dict[str, int]  # how often each came
 
     @property
     def half_width(self) -> float:

@@ -170,10 +170,12 @@ def _analyse(prepared: Prepared, store: Store, tally: Tally, rounds: int, indice
     confidence = file.stop.confidence
     low, high = tally.interval(file.sampling, confidence)
     runs, successes = tally.runs.sum(axis=1), tally.successes.sum(axis=1)
+    counted = _outcome_counts(store, model.outcomes, len(sampler.cells))
     points = tuple(
         Point(
             dict(zip(sampler.design_names, map(float, values), strict=True)),
             int(runs[c]), int(successes[c]), float(tally.probability()[c]), float(low[c]), float(high[c]),
+            counted[c],
         )
         for c, values in enumerate(sampler.cells)
     )  # fmt: skip
@@ -198,6 +200,15 @@ def _analyse(prepared: Prepared, store: Store, tally: Tally, rounds: int, indice
         folder=str(store.folder),
     )
     return replace(answer, findings=tuple(_findings(answer, file)))
+
+
+def _outcome_counts(store: Store, outcomes: tuple[str, ...], cells: int) -> list[dict[str, int]]:
+    """How often each outcome came, in each cell."""
+    counts: list[dict[str, int]] = [{} for _ in range(cells)]
+    found = store.outcomes(RUNS)
+    for cell, code, runs in zip(found["cell"], found["outcome"], found["runs"], strict=True):
+        counts[int(cell)][outcomes[int(code)]] = int(runs)
+    return counts
 
 
 def _findings(answer: Study, file: StudyFile) -> list[str]:

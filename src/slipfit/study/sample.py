@@ -1,5 +1,5 @@
 """Which numbers each run gets. A run is known by its cell (a combination of design values) and its place k in it; its inputs
-follow from seed, cell and k alone, so that run 317 is the same alone or among a million, in any chunk, on any machine of that CPU type.
+follow from seed, cell and k alone, so that run 317 is the same alone or among a million, in any chunk, on any like machine.
 
     independent      u = Philox(key = (seed, digest of cell and input), counter = k), one stream per input
     sobol            k = p R + r: point p of scrambling r, of R scramblings
@@ -241,7 +241,7 @@ def _table_part(label: str, entry: FromTable, model: Model) -> Part:
     names = tuple(name for name, std in spread.items() if std)
     if not names:
         raise ParameterError(
-            f"uncertain.{label}: no constant of {entry.from_} has a std in its file; give `spread` a number such as 0.2 (relative)"
+            f"uncertain.{label}: no constant of {entry.from_} has a std in its file; give `spread` a number such as 0.2"
         )
     entries = tuple(Spread(normal=(ground.parameters[name].value, float(spread[name] or 0.0))) for name in names)
     return Part(label, names, entries=entries, bounds=tuple(model.bounds(name) for name in names))

@@ -36,7 +36,7 @@ class EvenBetween:
 
 def spreads(ground: FittedGround, law: LawInfo, robot: Robot) -> list[NormalTogether | EvenBetween]:
     """How unsure the calibration is: constants of the covariance together (normal), others with a `std` by themselves (normal),
-    those of which only an upper bound is known evenly between their lowest value and it. Constants without spread are left out."""
+    those of which only an upper bound is known evenly up to it from their lowest value. Constants without spread are left out."""
     bounds = {p.name: (p.lower, p.upper) for p in law.parameters}
     bounds |= {p.name: (p.lower_bound, p.upper_bound) for p in robot.parameters().values()}
     means = {name: p.value for name, p in ground.parameters.items() if p.value is not None}

@@ -126,8 +126,9 @@ def _balance(x, arm_normal, arm_friction, sin, cos):
     best = np.full(np.shape(x), np.inf)
     for linear, constant in ((arm_normal, -x * sin), (arm_normal - 2.0 * x * cos, x * sin)):
         for share in _roots(square, linear, constant):
-            on_edge = x / (arm_normal + share * arm_friction)
-            on_ground = 1.0 - on_edge * (cos + share * sin)
+            with np.errstate(divide="ignore", invalid="ignore"):  # a share that is no root, or a contact without a lever
+                on_edge = x / (arm_normal + share * arm_friction)
+                on_ground = 1.0 - on_edge * (cos + share * sin)
             is_possible = (on_edge >= 0.0) & (on_ground >= -_ROUNDING)
             best = np.where(is_possible, np.fmin(best, np.abs(share)), best)
     return best
@@ -197,3 +198,32 @@ def _largest(function, lower, upper):
         middle = np.take_along_axis(pitches, at, axis=-1)
         start, end = np.maximum(middle - step, lower), np.minimum(middle + step, upper)
     return best
+
+
+class ClimbPath(NamedTuple):
+    """The way up one step: pitch, friction needed there, and where the rear axle is before the wall's face (negative)."""
+
+    pitch_rad: np.ndarray
+    friction: np.ndarray
+    rear_x_m: np.ndarray
+
+
+def climb_path(
+    shape: ClimberShape, height_m: float, edge_radius_m: float = 0.0, *, has_flippers: bool, pitches: int
+) -> ClimbPath:
+    """One climb from the first touch of the edge to the tip, or to the steepest pitch where the step is too high for that."""
+    radius, length, _, _ = shape
+    height, edge = np.array([height_m], float), np.array([edge_radius_m], float)
+    tip = tip_pitch_rad(shape, height, edge)[0]
+    end = _steepest_tip(shape, edge)[0] if np.isnan(tip) else tip
+    on_nose = min(_nose_pitch(shape, height, edge)[0], end)
+    start = on_nose if has_flippers else 0.0
+    pitch = np.linspace(start, end, pitches)
+    on_sprocket = pitch < on_nose
+    sprocket, underside = (of(shape, height, edge, pitch) for of in (_needed_on_sprocket, _needed_on_underside))
+    # The edge's own circle has its centre at (rho, h - rho); its contact with sprocket or underside gives the rear axle's place.
+    cos = np.clip((radius + length * np.sin(pitch) - height + edge) / (radius + edge), 0.0, 1.0)
+    at_sprocket = edge - (radius + edge) * np.sqrt(1.0 - cos * cos) - length * np.cos(pitch)
+    along = (height - (radius + edge) * (1.0 - np.cos(pitch))) / np.maximum(np.sin(pitch), 1e-9)
+    at_underside = edge - (edge + radius) * np.sin(pitch) - along * np.cos(pitch)
+    return ClimbPath(pitch, np.where(on_sprocket, sprocket, underside), np.where(on_sprocket, at_sprocket, at_underside))

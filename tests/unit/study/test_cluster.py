@@ -1,0 +1,102 @@
+"""The same study on worker processes that die and hang; and clusters that cannot be used."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from slipfit.errors import SimulationError
+from slipfit.study import run_study
+from slipfit.study.cluster import Cluster
+from slipfit.study.store import read_table
+from studies import CURVE, PACKBOT, study
+
+pytest.importorskip("distributed")
+
+#: Without flippers the way up is searched: some thousand runs take a second.
+FILE = study(
+    CURVE,
+    step_climb=PACKBOT | {"has_flippers": False},
+    design={"curb.height_m": {"from": 0.02, "to": 0.18, "points": 9}},
+    stop={"half_width": 0.03, "at_most_runs": 40000},
+    chunk_runs=128,
+)
+
+#: Workers of tests are silent soon.
+SILENT_S = 3.0
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "s"
+    return folder / "runs.parquet", run_study(FILE, folder)
+
+
+def same(one, other):
+    a, b = read_table(one), read_table(other)
+    return all(np.array_equal(a[name], b[name], equal_nan=name == "friction_margin") for name in a)
+
+
+@pytest.mark.slow
+def test_one_worker_killed_and_one_stopped(undisturbed, tmp_path):
+    """Three processes: one is killed, one is stopped, each by its id, in mid-study. Every run counts once, all bits are equal."""
+    table, answer = undisturbed
+    cluster = Cluster(processes=3, silent_s=SILENT_S)
+    victims = list(cluster.processes.values())
+    reports = 0
+
+    def disturb(text):
+        nonlocal reports
+        reports += 1
+        if reports == 8:
+            os.kill(victims[0], signal.SIGKILL)
+        if reports == 12:
+            os.kill(victims[1], signal.SIGSTOP)
+
+    try:
+        found = run_study(FILE, tmp_path / "s", backend=cluster, progress=disturb)
+    finally:
+        os.kill(victims[1], signal.SIGCONT)
+        cluster.close()
+    assert reports > 12
+    assert found.points == answer.points
+    assert same(table, tmp_path / "s" / "runs.parquet")
+
+
+def test_an_address_where_nothing_answers():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(SimulationError, match="does not answer"):
+        Cluster(f"tcp://127.0.0.1:{port}")
+
+
+@pytest.mark.slow
+def test_workers_of_another_version_are_refused(tmp_path):
+    """A worker whose slipfit says 9.9, at a real scheduler."""
+    from distributed import LocalCluster
+
+    (tmp_path / "slipfit").mkdir()
+    (tmp_path / "slipfit" / "__init__.py").write_text('__version__ = "9.9"\n')
+    with LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as scheduler:
+        command = [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_worker",
+            scheduler.scheduler_address,
+            "--no-nanny",
+            "--nthreads",
+            "1",
+        ]
+        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        worker = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            with pytest.raises(SimulationError, match=r"has slipfit 9\.9"):
+                Cluster(scheduler.scheduler_address)
+        finally:
+            worker.kill()
+            worker.wait()
