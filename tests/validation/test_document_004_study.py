@@ -53,7 +53,7 @@ class TestMonteCarlo:
 
 
 class TestCoverage:
-    """90 % intervals cover 85 to 95 % of the time over 200 repeated studies. P is SPEC's .4596, or quadrature's at each height."""
+    """90 % intervals cover 85 to 95 % of the time over 200 repeated studies. P is SPEC's .4596, or that of quadrature."""
 
     @pytest.mark.parametrize(
         "changes",
