@@ -6,7 +6,7 @@ Maximum likelihood of binomial counts by Fisher scoring; the band is Phi of a + 
 the dispersion where points scatter more than counts do. The monotone curve is least squares under order (pooling of neighbours
 that violate it); its band pools the points' intervals in the same way, so it is never narrower than theirs.
 
-Reference  [McCullagh1989] ch. 4 for probits; [Barlow1972] ch. 1 for pooling
+Reference  [McCullagh1989] for probits; [Barlow1972] for pooling
 Valid for  one design variable along which P rises or falls
 """
 

@@ -5,7 +5,8 @@ follow from seed, cell and k alone, so that run 317 is the same alone or among a
     sobol            k = p R + r: point p of scrambling r, of R scramblings
     latin_hypercube  row k of a hypercube of the fixed size
 
-An input's stream does not know the other inputs: a study with one input more keeps the numbers of the old ones.
+Philox is a generator that is a function of key and counter [Salmon2011]. An input's stream does not know the other inputs: a
+study with one input more keeps the numbers of the old ones.
 """
 
 from collections.abc import Sequence

@@ -67,7 +67,8 @@ def test_one_worker_killed_and_one_stopped(undisturbed, tmp_path):
     assert same(table, tmp_path / "s" / "runs.parquet")
 
 
-def test_an_address_where_nothing_answers():
+def test_an_address_where_nothing_answers(monkeypatch):
+    monkeypatch.setattr("slipfit.study.cluster.REACH_S", 1.0)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
