@@ -22,6 +22,7 @@ from slipfit.errors import ParameterError
 from slipfit.ground.shape import (
     Clearance,
     Edge,
+    along_profile,
     block_count,
     clearance,
     edge_count,
@@ -76,9 +77,9 @@ def _(ground):
     return len(ground.corner_xi)
 
 
+@along_profile.of(Blocks)
 @part
 def along(ground, x, y):
-    """Place along the profile."""
     return ground.along_x * x + ground.along_y * y
 
 

@@ -103,3 +103,9 @@ def edge_of(ground, b, place, tangent):
 def soil_depth(ground, memory, x, y, z):
     """How deep a place lies below the untouched surface of the soil, m; negative above it, and where there is none."""
     return surface(ground, memory, x, y).height - z
+
+
+@chosen_by_type
+def along_profile(ground, x, y):
+    """A place along the direction in which the ground's obstacles follow each other, m."""
+    return x
