@@ -99,9 +99,13 @@ def _pushed_aside(soil, depth):
     return (soil.side_cohesive + soil.side_weight * z) * z
 
 
-@part
+@chosen_by_type
 def find_soil(soil, ruts, ground, memory, cells, stations, work, place, now, velocity, rate, belt, side, dt):
     """Depths of one side's stations and their normal answers, at the start of the step."""
+
+
+@find_soil.of(Soil)
+def _(soil, ruts, ground, memory, cells, stations, work, place, now, velocity, rate, belt, side, dt):
     ns, count = len(stations.x) // 2, len(ruts.cells.array)
     for k in range(ns):
         n = side * ns + k
@@ -121,9 +125,14 @@ def find_soil(soil, ruts, ground, memory, cells, stations, work, place, now, vel
             work.extra_y[n] = stations.length[n] * _pushed_aside(soil, depth) / max(abs(v.y), SPEED_FLOOR_MPS)
 
 
-@part
+@chosen_by_type
 def gather_soil(soil, stations, work, shares, velocity, rate, belt, side, sums, dt):
     """What the segments of one side add, taken at a guess of the velocities to come."""
+    return sums
+
+
+@gather_soil.of(Soil)
+def _(soil, stations, work, shares, velocity, rate, belt, side, sums, dt):
     ns = len(stations.x) // 2
     half = len(shares) // 2
     for k in range(ns):
@@ -145,9 +154,14 @@ def gather_soil(soil, stations, work, shares, velocity, rate, belt, side, sums, 
     return sums
 
 
-@part
+@chosen_by_type
 def share_soil(soil, stations, work, velocity, rate, belt, side, again):
     """Loads that belong to the new velocities; whether a segment would have to pull."""
+    return again
+
+
+@share_soil.of(Soil)
+def _(soil, stations, work, velocity, rate, belt, side, again):
     ns = len(stations.x) // 2
     for k in range(ns):
         n = side * ns + k
@@ -163,9 +177,13 @@ def share_soil(soil, stations, work, velocity, rate, belt, side, again):
     return again
 
 
-@part
+@chosen_by_type
 def remember_soil(soil, ruts, cells, stations, work, shares, velocity, rate, belt, side, dt):
     """What the step leaves behind on one side: in the belt's links, and in the ground."""
+
+
+@remember_soil.of(Soil)
+def _(soil, ruts, cells, stations, work, shares, velocity, rate, belt, side, dt):
     ns, half, count = len(stations.x) // 2, len(shares) // 2, len(ruts.cells.array)
     for k in range(ns):
         n = side * ns + k
@@ -192,9 +210,13 @@ def _displacement(soil, x, y):
     return -log(max(1.0 - size, _LEAST)) / max(size, _LEAST)
 
 
-@part
+@chosen_by_type
 def carry_along(soil, stations, work, shares, belts, dt):
     """The belts run on and carry what their links have sheared from station to station. Table `work` gives which are loaded."""
+
+
+@carry_along.of(Soil)
+def _(soil, stations, work, shares, belts, dt):
     ns, half = len(stations.x) // 2, len(shares) // 2
     for side in range(2):
         first = side * ns
@@ -218,13 +240,19 @@ def carry_along(soil, stations, work, shares, belts, dt):
                 shares[n], shares[half + n] = jx * share, jy * share
 
 
-@part
-def front_resistance(robot, memory, s, now, side):
+@chosen_by_type
+def front_resistance(soil, robot, memory, s, now, side):
     """Resistance of soil before the front sprocket (N s/m against going ahead), and where it acts."""
+    zero = alike(0.0, s.velocity.x)
+    return zero, Vec3(zero, zero, zero)
+
+
+@front_resistance.of(Soil)
+def _(soil, robot, memory, s, now, side):
     discs, stations, ahead = robot.tables.discs, robot.tables.stations, s.velocity.x
     n = side * (len(discs.x) // 2) + 1
     low = Vec3(discs.x[n], discs.y[n], discs.z[n] - discs.radius[n])
     p = place_of(s.place, now, low.x, low.y, low.z)
     depth = soil_depth(robot.ground, memory, p.x, p.y, p.z)
-    drag = stations.width[side * (len(stations.x) // 2)] * _pushed_aside(robot.soil, depth) / max(ahead, SPEED_FLOOR_MPS)
+    drag = stations.width[side * (len(stations.x) // 2)] * _pushed_aside(soil, depth) / max(ahead, SPEED_FLOOR_MPS)
     return where(ahead > 0.0, drag, alike(0.0, drag)), low

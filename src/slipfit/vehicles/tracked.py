@@ -386,7 +386,7 @@ def step(robot, wide, memory, cells, packs, belts, s, dt):
                 wide.soil, robot.ruts, robot.ground, memory, cells, wide.tables.stations, packs.soil, here, now, v, r,
                 abreast(belts.speed[side]), side, dt,
             )  # fmt: skip
-            drag, low = front_resistance(robot, memory, s, rotation(s.attitude), side)
+            drag, low = front_resistance(robot.soil, robot, memory, s, rotation(s.attitude), side)
             belts.drag[side], belts.low_x[side], belts.low_y[side], belts.low_z[side] = drag, low.x, low.y, low.z
     for side in range(2):
         belts.guess[side] = belts.speed[side]
