@@ -198,7 +198,9 @@ def _belt_stations(o: Outline, segments: int) -> list[Stations]:
 
 def _flipper(o: Outline, segments: int) -> tuple[list[Stations], Discs, Runs]:
     """Underside of a flipper from the front axle to its tip, a little steeper where it tapers."""
-    count = max(2, round(segments * float(np.mean(o.flipper_length_m)) / (2.0 * float(np.mean(o.axle_distance_m + np.pi * o.radius_m)))))
+    count = max(
+        2, round(segments * float(np.mean(o.flipper_length_m)) / (2.0 * float(np.mean(o.axle_distance_m + np.pi * o.radius_m))))
+    )
     taper = np.arcsin((o.radius_m - o.flipper_tip_radius_m) / o.flipper_length_m)
     slope = o.flipper_angle_rad + taper
     tx, tz = np.cos(slope), np.sin(slope)
@@ -213,7 +215,9 @@ def _flipper(o: Outline, segments: int) -> tuple[list[Stations], Discs, Runs]:
         for k in range(count)
     ]  # fmt: skip
     tip_x = o.axle_distance_m + o.flipper_length_m * np.cos(o.flipper_angle_rad)
-    disc = _disc(o, tip_x, o.flipper_length_m * np.sin(o.flipper_angle_rad), o.flipper_tip_radius_m + o.cleat_height_m, o.flipper_tread_m)
+    disc = _disc(
+        o, tip_x, o.flipper_length_m * np.sin(o.flipper_angle_rad), o.flipper_tip_radius_m + o.cleat_height_m, o.flipper_tread_m
+    )
     out = o.cleat_height_m
     run = _run(o, x0 + out * tz, z0 - out * tx, tx, tz, length, o.flipper_tread_m, 1.0)
     return stations, disc, run

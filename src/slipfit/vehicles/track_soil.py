@@ -17,20 +17,14 @@ from math import exp, floor, log, sqrt
 from typing import Any, NamedTuple
 
 from slipfit.contact.slip import SPEED_FLOOR_MPS, slip_ratio
-from slipfit.contact.soil import Bristles, Place, Plate, Soil, bristles_after, place_after, plate_normal, plate_shear
+from slipfit.contact.soil import Bristles, Place, Plate, bristles_after, place_after, plate_normal, plate_shear
 from slipfit.ground.shape import soil_depth
-from slipfit.kernels import Shared, alike, any_of, chosen_by_type, deposit, part, take, where
+from slipfit.kernels import Shared, alike, any_of, deposit, part, take, where
 from slipfit.kernels.space import Vec3, added, cross, dot, to_ground
 from slipfit.vehicles.track_contact import carry, place_of
 
 #: Of a saturated shear this much is kept from the limit, so that its logarithm is finite.
 _LEAST = 1e-9
-
-
-class NoSoil(NamedTuple):
-    """Hard ground all over."""
-
-    unused: float
 
 
 class Ruts(NamedTuple):
@@ -61,17 +55,6 @@ class SoilWork(NamedTuple):
     force_x: Any  # N, along the belt
 
 
-@chosen_by_type
-def has_soil(soil):
-    """Whether segments can sink."""
-    return False
-
-
-@has_soil.of(Soil)
-def _(soil):
-    return True
-
-
 @part
 def plate_of(stations, n):
     return Plate(stations.area[n], stations.width[n], stations.cleat_area[n], stations.cleat_height[n])
@@ -99,13 +82,9 @@ def _pushed_aside(soil, depth):
     return (soil.side_cohesive + soil.side_weight * z) * z
 
 
-@chosen_by_type
+@part
 def find_soil(soil, ruts, ground, memory, cells, stations, work, place, now, velocity, rate, belt, side, dt):
     """Depths of one side's stations and their normal answers, at the start of the step."""
-
-
-@find_soil.of(Soil)
-def _(soil, ruts, ground, memory, cells, stations, work, place, now, velocity, rate, belt, side, dt):
     ns, count = len(stations.x) // 2, len(ruts.cells.array)
     for k in range(ns):
         n = side * ns + k
@@ -125,14 +104,9 @@ def _(soil, ruts, ground, memory, cells, stations, work, place, now, velocity, r
             work.extra_y[n] = stations.length[n] * _pushed_aside(soil, depth) / max(abs(v.y), SPEED_FLOOR_MPS)
 
 
-@chosen_by_type
+@part
 def gather_soil(soil, stations, work, shares, velocity, rate, belt, side, sums, dt):
     """What the segments of one side add, taken at a guess of the velocities to come."""
-    return sums
-
-
-@gather_soil.of(Soil)
-def _(soil, stations, work, shares, velocity, rate, belt, side, sums, dt):
     ns = len(stations.x) // 2
     half = len(shares) // 2
     for k in range(ns):
@@ -154,14 +128,9 @@ def _(soil, stations, work, shares, velocity, rate, belt, side, sums, dt):
     return sums
 
 
-@chosen_by_type
+@part
 def share_soil(soil, stations, work, velocity, rate, belt, side, again):
     """Loads that belong to the new velocities; whether a segment would have to pull."""
-    return again
-
-
-@share_soil.of(Soil)
-def _(soil, stations, work, velocity, rate, belt, side, again):
     ns = len(stations.x) // 2
     for k in range(ns):
         n = side * ns + k
@@ -171,19 +140,17 @@ def _(soil, stations, work, velocity, rate, belt, side, again):
             load = work.start_n[n] - work.nn[n] * dot(normal, v)
             again = again | ((load < 0.0) & (work.load[n] > 0.0))
             work.force_x[n] = where(
-                work.load[n] > 0.0, work.start_x[n] + work.secant[n] * (stations.driven[n] * belt - dot(along, v)), alike(0.0, load)
+                work.load[n] > 0.0,
+                work.start_x[n] + work.secant[n] * (stations.driven[n] * belt - dot(along, v)),
+                alike(0.0, load),
             )
             work.load[n] = where(work.load[n] > 0.0, max(0.0, load), alike(0.0, load))
     return again
 
 
-@chosen_by_type
+@part
 def remember_soil(soil, ruts, cells, stations, work, shares, velocity, rate, belt, side, dt):
     """What the step leaves behind on one side: in the belt's links, and in the ground."""
-
-
-@remember_soil.of(Soil)
-def _(soil, ruts, cells, stations, work, shares, velocity, rate, belt, side, dt):
     ns, half, count = len(stations.x) // 2, len(shares) // 2, len(ruts.cells.array)
     for k in range(ns):
         n = side * ns + k
@@ -210,13 +177,9 @@ def _displacement(soil, x, y):
     return -log(max(1.0 - size, _LEAST)) / max(size, _LEAST)
 
 
-@chosen_by_type
+@part
 def carry_along(soil, stations, work, shares, belts, dt):
     """The belts run on and carry what their links have sheared from station to station. Table `work` gives which are loaded."""
-
-
-@carry_along.of(Soil)
-def _(soil, stations, work, shares, belts, dt):
     ns, half = len(stations.x) // 2, len(shares) // 2
     for side in range(2):
         first = side * ns
@@ -240,19 +203,13 @@ def _(soil, stations, work, shares, belts, dt):
                 shares[n], shares[half + n] = jx * share, jy * share
 
 
-@chosen_by_type
-def front_resistance(soil, robot, memory, s, now, side):
+@part
+def front_resistance(robot, memory, s, now, side):
     """Resistance of soil before the front sprocket (N s/m against going ahead), and where it acts."""
-    zero = alike(0.0, s.velocity.x)
-    return zero, Vec3(zero, zero, zero)
-
-
-@front_resistance.of(Soil)
-def _(soil, robot, memory, s, now, side):
     discs, stations, ahead = robot.tables.discs, robot.tables.stations, s.velocity.x
     n = side * (len(discs.x) // 2) + 1
     low = Vec3(discs.x[n], discs.y[n], discs.z[n] - discs.radius[n])
     p = place_of(s.place, now, low.x, low.y, low.z)
     depth = soil_depth(robot.ground, memory, p.x, p.y, p.z)
-    drag = stations.width[side * (len(stations.x) // 2)] * _pushed_aside(soil, depth) / max(ahead, SPEED_FLOOR_MPS)
+    drag = stations.width[side * (len(stations.x) // 2)] * _pushed_aside(robot.soil, depth) / max(ahead, SPEED_FLOOR_MPS)
     return where(ahead > 0.0, drag, alike(0.0, drag)), low

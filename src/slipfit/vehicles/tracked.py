@@ -13,7 +13,7 @@ Hard ground pushes with N = k delta^p + c min(1, delta / delta_c) delta., never 
 step by Newton's linearisation, friction by its secant, soil by its plates' own answers.
 
 Symbols    delta depth (m) · k, p, c, delta_c constants of hard contact · c command (m/s) · T belt tension (N) · zeta, b losses
-Reference  [PreMoStat] sections on tracks and drive; solution derived in docs/theory/tracked
+Reference  [Hackett2011] for tracks and drive; solution derived in docs/theory/tracked
 """
 
 from typing import Any, NamedTuple
@@ -50,7 +50,6 @@ from slipfit.vehicles.track_soil import (
     find_soil,
     front_resistance,
     gather_soil,
-    has_soil,
     remember_soil,
     share_soil,
 )
@@ -72,7 +71,7 @@ TRACK_COLUMNS = (
     "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz", "vx_mps", "vy_mps", "vz_mps", "roll_rate_radps", "pitch_rate_radps",
     "yaw_rate_radps", "belt_left_mps", "belt_right_mps", "drive_left_n", "drive_right_n", "tension_left_n", "tension_right_n",
     "hard_load_left_n", "hard_load_right_n", "soil_load_left_n", "soil_load_right_n", "belly_load_n", "sinkage_left_m",
-    "sinkage_right_m", "energy_j", "verdict", "margin", "stopped_at_s",
+    "sinkage_right_m", "deepest_m", "energy_j", "verdict", "margin", "stopped_at_s",
 )  # fmt: skip
 
 
@@ -147,6 +146,7 @@ class BeltWork(NamedTuple):
     guess: Any  # m/s
     new: Any
     drive: Any  # N
+    sunk: Any  # m, deepest so far
     drag: Any  # N s/m, of soil before the front sprocket; its place:
     low_x: Any
     low_y: Any
@@ -208,6 +208,8 @@ def _gather_hard(hard, law, memory, work, velocity, rate, belt, first, count, su
                 sums = carry(
                     sums, arm, normal, along, work.driven[c], work.start_n[c], work.nn[c], g, nothing, start_x, start_y
                 )  # fmt: skip
+        else:
+            work.load[c] = alike(0.0, work.depth[c])
     return sums
 
 
@@ -327,10 +329,9 @@ def _solve(robot, wide, memory, packs, belts, free, velocity, rate, dt, zero):
         speed = abreast(guess)
         sums = no_sums(abreast(zero))
         sums = _gather_hard(wide.hard, wide.law, memory, packs.hard, guess_v, guess_r, speed, side * count, count, sums, dt)
-        if has_soil(robot.soil):
-            sums = gather_soil(
-                wide.soil, wide.tables.stations, packs.soil, packs.shares, guess_v, guess_r, speed, side, sums, dt
-            )  # fmt: skip
+        sums = gather_soil(
+            wide.soil, wide.tables.stations, packs.soil, packs.shares, guess_v, guess_r, speed, side, sums, dt
+        )  # fmt: skip
         whole = _folded(sums)
         drive = _drive_of(robot.belt, belts.told[side], belts.integral[side], belts.speed[side], guess, dt)
         belts.drive[side] = drive.push - drive.per_speed * guess
@@ -339,8 +340,7 @@ def _solve(robot, wide, memory, packs, belts, free, velocity, rate, dt, zero):
         per = 1.0 / (robot.belt.mass / dt + loss + drive.per_speed + whole.belt)
         rest = robot.belt.mass / dt * belts.speed[side] + drive.push - whole.belt_force
         load = _with_side(load, whole, per, rest)
-        if has_soil(robot.soil):
-            load = _dragged(load, belts.drag[side], Vec3(belts.low_x[side], belts.low_y[side], belts.low_z[side]))
+        load = _dragged(load, belts.drag[side], Vec3(belts.low_x[side], belts.low_y[side], belts.low_z[side]))
         belts.per[side], belts.rest[side] = per, rest
         belts.vx[side], belts.vy[side], belts.vz[side] = whole.to_belt.x, whole.to_belt.y, whole.to_belt.z
         belts.wx[side], belts.wy[side], belts.wz[side] = whole.belt_arm.x, whole.belt_arm.y, whole.belt_arm.z
@@ -362,8 +362,7 @@ def _share(robot, wide, packs, belts, velocity, rate, dt, zero):
     for side in range(2):
         speed = abreast(belts.new[side])
         again = _share_hard(wide.law, packs.hard, new_v, new_r, speed, side * count, count, again)
-        if has_soil(robot.soil):
-            again = share_soil(wide.soil, wide.tables.stations, packs.soil, new_v, new_r, speed, side, again)
+        again = share_soil(wide.soil, wide.tables.stations, packs.soil, new_v, new_r, speed, side, again)
         belt = robot.belt
         wanted = belt.kp * (belts.told[side] - belts.new[side]) + belts.integral[side]
         wanted -= belt.kd / dt * (belts.new[side] - belts.speed[side])
@@ -379,15 +378,14 @@ def step(robot, wide, memory, cells, packs, belts, s, dt):
     free = free_motion(body, s, Vec3(gx, gy, gz), dt)
     here, now = abreast(s.place), abreast(rotation(s.attitude))
     find_hard(robot.ground, memory, wide.tables, packs.hard, here, now)
-    if has_soil(robot.soil):
-        v, r = abreast(s.velocity), abreast(s.rate)
-        for side in range(2):
-            find_soil(
-                wide.soil, robot.ruts, robot.ground, memory, cells, wide.tables.stations, packs.soil, here, now, v, r,
-                abreast(belts.speed[side]), side, dt,
-            )  # fmt: skip
-            drag, low = front_resistance(robot.soil, robot, memory, s, rotation(s.attitude), side)
-            belts.drag[side], belts.low_x[side], belts.low_y[side], belts.low_z[side] = drag, low.x, low.y, low.z
+    v, r = abreast(s.velocity), abreast(s.rate)
+    for side in range(2):
+        find_soil(
+            wide.soil, robot.ruts, robot.ground, memory, cells, wide.tables.stations, packs.soil, here, now, v, r,
+            abreast(belts.speed[side]), side, dt,
+        )  # fmt: skip
+        drag, low = front_resistance(robot, memory, s, rotation(s.attitude), side)
+        belts.drag[side], belts.low_x[side], belts.low_y[side], belts.low_z[side] = drag, low.x, low.y, low.z
     for side in range(2):
         belts.guess[side] = belts.speed[side]
     for c in range(len(packs.hard.is_cut)):
@@ -411,13 +409,12 @@ def step(robot, wide, memory, cells, packs, belts, s, dt):
         belts.drive[side] = max(-belt.limit, min(belt.limit, wanted))
         belts.integral[side] = where(abs(wanted) < belt.limit, belts.integral[side] + belt.ki * dt * error, belts.integral[side])
         belts.speed[side] = speed
-    if has_soil(robot.soil):
-        v, r = abreast(velocity), abreast(rate)
-        for side in range(2):
-            remember_soil(
-                wide.soil, robot.ruts, cells, wide.tables.stations, packs.soil, packs.shares, v, r, abreast(belts.speed[side]),
-                side, dt,
-            )  # fmt: skip
+    v, r = abreast(velocity), abreast(rate)
+    for side in range(2):
+        remember_soil(
+            wide.soil, robot.ruts, cells, wide.tables.stations, packs.soil, packs.shares, v, r, abreast(belts.speed[side]),
+            side, dt,
+        )  # fmt: skip
     felt = scaled(added(velocity, scaled(free.velocity, -1.0)), 1.0 / dt)
     return moved(s, free, velocity, rate, felt, dt)
 
@@ -430,17 +427,25 @@ def _look(robot, packs, belts, s, time):
     rear = added(s.place, to_ground(now, Vec3(shape.discs.x[0], alike(0.0, s.place.x), shape.discs.z[0])))
     zero = alike(0.0, s.place.x)
     soil = belly = zero
-    if has_soil(robot.soil):
-        for n in range(len(packs.soil.load)):
-            carried = packs.soil.load[n]
-            soil += carried * shape.stations.driven[n]
-            belly += carried * (1.0 - shape.stations.driven[n])
+    for n in range(len(packs.soil.load)):
+        carried = packs.soil.load[n]
+        soil += carried * shape.stations.driven[n]
+        belly += carried * (1.0 - shape.stations.driven[n])
     for c in range(len(packs.hard.load)):
-        belly += where(packs.hard.depth[c] > 0.0, packs.hard.load[c] * (1.0 - packs.hard.driven[c]), zero)
+        belly += packs.hard.load[c] * (1.0 - packs.hard.driven[c])
     return Look(
         time, along_profile(ground, rear.x, rear.y), along_profile(ground, s.place.x, s.place.y) + s.place.z, now.z.x, now.z.z,
         0.5 * (belts.told[0] + belts.told[1]), -robot.body.mass * gz, soil, belly,
     )  # fmt: skip
+
+
+@part
+def _note_sinkage(robot, soil, belts, going):
+    ns = len(soil.load) // 2
+    for side in range(2):
+        for n in range(side * ns, (side + 1) * ns):
+            sinks = going & (soil.load[n] * robot.tables.stations.driven[n] > 0.0)
+            belts.sunk[side] = where(sinks, max(belts.sunk[side], soil.depth[n]), belts.sunk[side])
 
 
 @part
@@ -473,24 +478,24 @@ def _record(robot, packs, belts, story, s, i, out):
     for side in range(2):
         hard = soil = sunk = zero
         for c in range(side * hards, (side + 1) * hards):
-            carried = where(packs.hard.depth[c] > -_SPEED_REACH, packs.hard.load[c], zero)
+            carried = packs.hard.load[c]
             hard += carried * packs.hard.driven[c]
             belly += carried * (1.0 - packs.hard.driven[c])
-        if has_soil(robot.soil):
-            ns = len(packs.soil.load) // 2
-            for n in range(side * ns, (side + 1) * ns):
-                carried, driven = packs.soil.load[n], shape.stations.driven[n]
-                soil += carried * driven
-                belly += carried * (1.0 - driven)
-                sunk = max(sunk, where((carried * driven > 0.0), packs.soil.depth[n], zero))
+        ns = len(packs.soil.load) // 2
+        for n in range(side * ns, (side + 1) * ns):
+            carried, driven = packs.soil.load[n], shape.stations.driven[n]
+            soil += carried * driven
+            belly += carried * (1.0 - driven)
+            sunk = max(sunk, where((carried * driven > 0.0), packs.soil.depth[n], zero))
         put(out[:, 19 + side], i, hard)
         put(out[:, 21 + side], i, soil)
         put(out[:, 24 + side], i, sunk)
     put(out[:, 23], i, belly)
-    put(out[:, 26], i, _energy(robot, packs, belts, s))
-    put(out[:, 27], i, story.code)
-    put(out[:, 28], i, margin(robot.rules, story))
-    put(out[:, 29], i, story.stopped_at)
+    put(out[:, 26], i, max(belts.sunk[0], belts.sunk[1]))
+    put(out[:, 27], i, _energy(robot, packs, belts, s))
+    put(out[:, 28], i, story.code)
+    put(out[:, 29], i, margin(robot.rules, story))
+    put(out[:, 30], i, story.stopped_at)
 
 
 @part
@@ -511,7 +516,7 @@ def _start(robot, belts):
 @part
 def _drive(runs, i, hold, every, dt, out, status):
     """Run i of the batch, or a group of runs: told anew every `hold` steps, recorded every `every` (a multiple of it), until all
-    have their verdict. Records after a verdict repeat the last."""
+    have their verdict. Records after a run's verdict have no meaning but for verdict, margin and what was deepest."""
     arrays = at(runs, i)
     like = alike(0.0, arrays.body.mass)
     robot = raw(arrays)
@@ -527,10 +532,8 @@ def _drive(runs, i, hold, every, dt, out, status):
     for c in range(places):
         alone.hard.depth[c] = alike(-1.0, like)
     story = begin_story(_look(robot, alone, belts, s, like))
-    _record(robot, alone, belts, story, s, i, out[:, 0])
-    for k in range(1, out.shape[1]):
-        going = story.code == RUNNING
-        if any_of(going):
+    for k in range(out.shape[1]):
+        if k > 0 and any_of(story.code == RUNNING):
             for j in range((k - 1) * every, k * every):
                 if j % hold == 0:
                     for side in range(2):
@@ -538,10 +541,10 @@ def _drive(runs, i, hold, every, dt, out, status):
                 going = story.code == RUNNING
                 new = step(robot, wide, memory, cells, packs, belts, s, dt)
                 s = choose(going, new, s)
-                if has_soil(robot.soil):
-                    if (j + 1) % _CARRY_EVERY == 0:
-                        carry_along(robot.soil, robot.tables.stations, alone.soil, alone.shares, belts.speed, _CARRY_EVERY * dt)
+                if (j + 1) % _CARRY_EVERY == 0:
+                    carry_along(robot.soil, robot.tables.stations, alone.soil, alone.shares, belts.speed, _CARRY_EVERY * dt)
                 if (j + 1) % hold == 0:
+                    _note_sinkage(robot, alone.soil, belts, going)
                     story = judge(robot.rules, story, _look(robot, alone, belts, s, alike((j + 1) * dt, like)))
                     if not any_of(story.code == RUNNING):
                         break
