@@ -22,6 +22,7 @@ from slipfit.errors import ParameterError
 from slipfit.ground.shape import (
     Clearance,
     Edge,
+    Surface,
     along_profile,
     block_count,
     clearance,
@@ -30,7 +31,6 @@ from slipfit.ground.shape import (
     gravity_in_ground,
     soil_depth,
     surface,
-    Surface,
 )
 from slipfit.kernels import alike, part, where
 
@@ -137,7 +137,7 @@ def _(ground, memory, x, y):
     return Surface(max(ground.base, ground.soil) + zero, zero, zero)
 
 
-# --- shapes -----------------------------------------------------------------------------------------------------------------------
+# --- shapes ------------------------------------------------------------------------------------------------------------------
 
 
 class Corner(NamedTuple):

@@ -95,8 +95,10 @@ def edge_count(ground):
 
 @chosen_by_type
 def edge_of(ground, b, place, tangent):
-    """Edge b below the straight line through a place along a unit vector; its vehicle is above the line."""
-    raise NotImplementedError("a ground with edges registers where they are")
+    """Edge b below the straight line through a place along a unit vector; its vehicle is above the line. Ground without edges
+    answers with one out of reach."""
+    zero, one = alike(0.0, place.z), alike(1.0, place.z)
+    return Edge(one, -one, zero, zero, one, one)
 
 
 @chosen_by_type

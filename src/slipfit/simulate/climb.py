@@ -108,7 +108,8 @@ class ClimbTrajectory:
         rows = [f"{self.robot}, {self.scenario}: {t[-1]:.2f} s"]
         rows.append(f"  verdict  {self.verdict.value} ({self.stopped_at_s:.2f} s, margin {self.margin:+.3f})")
         rows.append(
-            f"  place    {c['x_m'][-1]:.3f} m ahead, {c['z_m'][-1] - c['z_m'][0]:+.3f} m up, heading {np.degrees(self.heading_rad[-1]):.1f}°"
+            f"  place    {c['x_m'][-1]:.3f} m ahead, {c['z_m'][-1] - c['z_m'][0]:+.3f} m up, "
+            f"heading {np.degrees(self.heading_rad[-1]):.1f}°"
         )
         rows.append(f"  nose     up to {np.degrees(self.pitch_up_rad.max()):.1f}° up")
         if np.nanmax(c["deepest_m"]) > 0.0:
@@ -359,8 +360,8 @@ def _check_step(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> None:
     if climb.step_s > longest:
         raise ParameterError(
             f"step_s = {climb.step_s:g} s is too long for a contact stiffness of "
-            f"{float(np.max(v['contact_stiffness_n_per_m_p'])):.3g} N/m^p under {float(np.min(v['mass_kg'])):.3g} kg; take at most "
-            f"{longest:.2g} s, or a softer contact"
+            f"{float(np.max(v['contact_stiffness_n_per_m_p'])):.3g} N/m^p under {float(np.min(v['mass_kg'])):.3g} kg; take "
+            f"at most {longest:.2g} s, or a softer contact"
         )
 
 
@@ -430,7 +431,9 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
     height = np.asarray(v["centre_of_mass_height_m"])
     z = height - static_sinkage_m(robot, v, soil) if has_soil else height + v.get("cleat_height_m", 0.0)
     radius = np.asarray(v["sprocket_radius_m"])
-    ramp = np.minimum(1.0, (np.arange(periods) + 1.0) * control_s / climb.ramp_s) if climb.ramp_s > 0.0 and not climb.starts_rolling else np.ones(periods)  # fmt: skip
+    has_ramp = climb.ramp_s > 0.0 and not climb.starts_rolling
+    since = (np.arange(periods) + 1.0) * control_s
+    ramp = np.minimum(1.0, since / climb.ramp_s) if has_ramp else np.ones(periods)
     turning = climb.yaw_rate_radps * 0.5 * robot.track_m
     unit = climb.speed_mps if climb.speed_mps else 1.0
     speeds = np.column_stack([(climb.speed_mps - turning) / unit * ramp, (climb.speed_mps + turning) / unit * ramp])
@@ -443,7 +446,8 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
     return tracked.TrackedRuns(
         body=Body6(v["mass_kg"], v["roll_inertia_kgm2"], v["pitch_inertia_kgm2"], v["yaw_inertia_kgm2"], 0.0, 0.0, height),
         tables=track_tables(
-            outline, round(robot.tracks.segments.value), n, has_flippers=robot.flippers is not None, has_belly=robot.belly is not None
+            outline, round(robot.tracks.segments.value), n, has_flippers=robot.flippers is not None,
+            has_belly=robot.belly is not None,
         ),
         hard=tracked.HardContact(
             v["contact_stiffness_n_per_m_p"], v["contact_exponent"], v["contact_damping_n_s_per_m"], v["damping_full_at_m"]

@@ -130,8 +130,8 @@ def find_climb(name: str | Path) -> ClimbScenario:
         return ClimbScenario.load(name)
     if name not in climb_names():
         raise ParameterError(
-            f"there is no climb '{name}' for tracked robots in the library; {nearest(name, climb_names())} (files of your own end "
-            f"in .yaml)"
+            f"there is no climb '{name}' for tracked robots in the library; {nearest(name, climb_names())} (a file of your "
+            f"own ends in .yaml)"
         )
     return ClimbScenario.load(_FOLDER / f"{name}.yaml")
 

@@ -103,7 +103,8 @@ def track_tables(outline: Outline, segments: int, n: int, *, has_flippers: bool,
     """Tables of n runs, (n, entries)."""
     o = Outline(*(np.broadcast_to(np.asarray(value, dtype=float), n) for value in outline))
     stations = [_belt_stations(o, segments)]
-    discs = [_disc(o, 0.0, 0.0, o.radius_m + o.cleat_height_m, o.tread_m), _disc(o, o.axle_distance_m, 0.0, o.radius_m + o.cleat_height_m, o.tread_m)]  # fmt: skip
+    radius = o.radius_m + o.cleat_height_m
+    discs = [_disc(o, 0.0, 0.0, radius, o.tread_m), _disc(o, o.axle_distance_m, 0.0, radius, o.tread_m)]
     runs = [_run(o, 0.0, -o.radius_m - o.cleat_height_m, 1.0, 0.0, o.axle_distance_m, o.tread_m, 1.0)]
     if has_flippers:
         more, disc, run = _flipper(o, segments)

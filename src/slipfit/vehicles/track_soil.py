@@ -93,7 +93,7 @@ def find_soil(soil, ruts, ground, memory, cells, stations, work, place, now, vel
         nothing = alike(0.0, depth)
         work.depth[n], work.nn[n], work.start_n[n], work.load[n] = depth, nothing, nothing, nothing
         if any_of(depth + stations.cleat_height[n] > 0.0):
-            arm, normal, along = axes_of_plate(stations, n)
+            arm, _, along = axes_of_plate(stations, n)
             v = added(velocity, cross(rate, arm))
             cell = _cell(ruts, p.x, p.y)
             known = Place(take(cells, cell), take(cells, cell + count))
@@ -156,7 +156,7 @@ def remember_soil(soil, ruts, cells, stations, work, shares, velocity, rate, bel
         n = side * ns + k
         nothing = alike(0.0, work.depth[n])
         if any_of(work.start_n[n] > 0.0):
-            arm, normal, along = axes_of_plate(stations, n)
+            arm, _, along = axes_of_plate(stations, n)
             v = added(velocity, cross(rate, arm))
             rim, ahead, load = stations.driven[n] * belt, dot(along, v), work.load[n]
             after = bristles_after(soil, Bristles(shares[n], shares[half + n]), load, rim - ahead, -v.y, dt)

@@ -239,7 +239,8 @@ def _share_hard(law, work, velocity, rate, belt, first, count, again):
             # What was cut once is solved by its secant next, where sliding has begun.
             work.is_cut[c] = where(is_new, 1.0 + nothing, nothing)
             again = again | pulls | is_new | (was_loaded & was_cut)
-            work.load[c], work.force_x[c], work.force_y[c] = load, where(was_loaded, force_x, nothing), where(was_loaded, force_y, nothing)  # fmt: skip
+            work.load[c] = load
+            work.force_x[c], work.force_y[c] = where(was_loaded, force_x, nothing), where(was_loaded, force_y, nothing)
     return again
 
 
@@ -275,7 +276,7 @@ def _folded(s):
 
 @part
 def _with_side(load, sums, per, rest):
-    """The body's equations with one side's contacts, their belt eliminated: w' = per (rest + c . nu'), c = (to_belt, belt_arm)."""
+    """The body's equations with one side's contacts, their belt eliminated: w' = per (rest + c . nu'), c = (to_belt, arm)."""
     v, w = sums.to_belt, sums.belt_arm
     pv, pw = scaled(v, per), scaled(w, per)
     a, b, c = load.push, load.lever, load.twist
@@ -308,7 +309,7 @@ def _nothing6(zero):
 
 @part
 def _dragged(load, drag, low):
-    """The body's equations with a resistance (N s/m) against going ahead at a place of the body: J^T e_x = (1, 0, 0, 0, z, -y)."""
+    """The body's equations with a resistance (N s/m) against going ahead at a place: J^T e_x = (1, 0, 0, 0, z, -y)."""
     a, b, c = load.push, load.lever, load.twist
     return Load6(
         Sym3(a.xx + drag, a.xy, a.xz, a.yy, a.yz, a.zz),
@@ -423,7 +424,7 @@ def step(robot, wide, memory, cells, packs, belts, s, dt):
 def _look(robot, packs, belts, s, time):
     """What the judge sees."""
     now, ground, shape = rotation(s.attitude), robot.ground, robot.tables
-    gx, gy, gz = gravity_in_ground(ground)
+    _, _, gz = gravity_in_ground(ground)
     rear = added(s.place, to_ground(now, Vec3(shape.discs.x[0], alike(0.0, s.place.x), shape.discs.z[0])))
     zero = alike(0.0, s.place.x)
     soil = belly = zero
