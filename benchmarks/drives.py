@@ -14,6 +14,7 @@ from slipfit.simulate.assemble import assemble, law_of, losses_of, named_values,
 from slipfit.vehicles import loads, rigid_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import NoBooks
 from slipfit.vehicles.driver import Table
+from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.losses import NoBattery
 from yardstick import Yardstick
 
@@ -124,7 +125,7 @@ def rough_rover(n: int, seconds: float, interpolation: str) -> Drive:
             v["centre_of_mass_x_m"], v["centre_of_mass_y_m"], v["centre_of_mass_height_m"],
         ),
         wheels=wheels_of(robot, v, n),
-        tyre=rough.Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"]),
+        tyre=Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"]),
         powertrain=powertrain_of(robot, v),
         law=law_of(ground, v),
         ground=find_terrain("rolling_field").model(v["gravity_mps2"], interpolation),

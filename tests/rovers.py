@@ -8,6 +8,7 @@ from slipfit.library import find_ground
 from slipfit.vehicles import loads, powertrain, rough, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
 from slipfit.vehicles.driver import NOTE_COLUMNS, Table
+from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.losses import Losses, NoBattery
 from slipfit.vehicles.planar_body import BODY_COLUMNS, Body, Start
 from slipfit.vehicles.rigid_body import Body6
@@ -31,7 +32,7 @@ def lynx_on(
     if is_planar:
         return as_batch(skid_steer.SkidSteerRuns(Body(mass, 0.0334, 0.0, 0.0, 0.06), wheels, *shared, *more), n)
     body = Body6(mass, 0.0140, 0.0252, 0.0334, 0.0, 0.0, 0.06)
-    return as_batch(rough.RoughRuns(body, wheels, rough.Tyre(*tyre), *shared, *more), n)
+    return as_batch(rough.RoughRuns(body, wheels, Tyre(*tyre), *shared, *more), n)
 
 
 def record(batch, steps, *, every=10, in_lanes=False, run=0, dt=DT):
