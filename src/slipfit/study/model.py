@@ -1,32 +1,24 @@
 """What a study evaluates: arrays of numbers in, a verdict for each run out. Models know nothing of samples and statistics."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from slipfit.contact import GROUND_LAWS
 from slipfit.errors import ParameterError
-from slipfit.library import Ground, OmniRobot, Robot
+from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot
 from slipfit.library.files import nearest
 from slipfit.simulate import RunStatus, Scenario, simulate_many
 from slipfit.simulate.assemble import bounds_of, named_values
+from slipfit.simulate.climb_scenario import ClimbScenario, find_climb
 from slipfit.simulate.run import robot_on_ground
 from slipfit.simulate.scenario import find_scenario
-from slipfit.study.file import Limits, StepClimb, StudyFile
+from slipfit.study.climb_model import ClimbModel
+from slipfit.study.file import FromTable, Limits, StepClimb, StudyFile
+from slipfit.study.verdicts import Arrays, Bounds, Verdicts
 from slipfit.twin import Twin, find_driver
 from slipfit.vehicles.step_climb import ClimberShape, friction_needed, friction_to_tip
-
-Bounds = tuple[float, float]
-Arrays = Mapping[str, np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class Verdicts:
-    """How runs ended: a code into the model's outcomes (0 is success), and numbers that say by how much."""
-
-    outcome: np.ndarray  # (runs,), integers
-    measures: dict[str, np.ndarray]  # (runs,) each
 
 
 class Model(Protocol):
@@ -136,9 +128,7 @@ class ScenarioModel:
         return ("succeeded", _FELL_SHORT, *words)
 
     def full_name(self, name: str) -> str:
-        from slipfit.contact import LAWS
-
-        short = {p.alias: p.name for p in LAWS[self.surface.law].parameters if p.alias}
+        short = {p.alias: p.name for p in GROUND_LAWS[self.surface.law].parameters if p.alias}
         known = {*named_values(self.robot, self.surface, self.scenario), *bounds_of(self.robot, self.surface, self.scenario)}
         if short.get(name, name) not in known:
             raise ParameterError(f"there is no number '{name}' in this run; {nearest(name, known)}")
@@ -188,13 +178,26 @@ def model_of(study: StudyFile) -> Model:
     if study.twin is not None and not isinstance(driver, Twin):
         raise ParameterError(f"twin: {study.twin} is no twin; a robot goes under `robot:`")
     assert study.scenario is not None
+    if isinstance(driver, TrackedRobot):
+        return _climb_model(driver, study)
     scenario = find_scenario(study.scenario)
     _, surface = robot_on_ground(driver, scenario, _table_ground(study) or study.ground)
     return ScenarioModel(driver, scenario, surface, dict(study.fixed), study.success)
 
 
+def _climb_model(robot: TrackedRobot, study: StudyFile) -> ClimbModel:
+    assert study.scenario is not None
+    climb = find_climb(study.scenario)
+    soil = _table_ground(study)
+    if study.ground is not None:
+        raise ParameterError("ground: a climb's surface and soil stand in its scenario; leave `ground` out")
+    if soil is not None:
+        climb = ClimbScenario.from_mapping(climb.to_mapping() | {"soil": soil}, where=study.scenario)
+    if not isinstance(study.success, str):
+        raise ParameterError("success: a climb ends with a verdict; expected climbed")
+    return ClimbModel(robot, climb, dict(study.fixed), study.success)
+
+
 def _table_ground(study: StudyFile) -> str | None:
     """The ground that `uncertain.soil` names is the one that is driven on."""
-    from slipfit.study.file import FromTable
-
     return next((entry.from_ for entry in study.uncertain.values() if isinstance(entry, FromTable)), None)

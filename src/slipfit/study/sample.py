@@ -23,7 +23,7 @@ from slipfit.contact import LAWS
 from slipfit.errors import ParameterError
 from slipfit.library import find_ground
 from slipfit.study.file import FromTable, Sampling, StudyFile
-from slipfit.study.model import Model, ScenarioModel
+from slipfit.study.model import Model, ScenarioModel, StepModel
 from slipfit.study.spread import NEGLIGIBLE, Spread
 from slipfit.twin import Twin
 from slipfit.twin.posterior import EvenBetween, NormalTogether, spreads
@@ -234,7 +234,7 @@ def _correlation_root(study: StudyFile, names: tuple[str, ...]) -> np.ndarray:
 def _table_part(label: str, entry: FromTable, model: Model) -> Part:
     """Constants of a ground's file as normal, or log-normal with one relative spread, within the law's bounds."""
     ground = find_ground(entry.from_)
-    if not isinstance(model, ScenarioModel):
+    if isinstance(model, StepModel):
         raise ParameterError(f"uncertain.{label}: a step on hard ground has no soil; give curb.sinkage_m a distribution")
     spread = {
         name: p.std if entry.spread == "table" else float(entry.spread) * abs(p.value) for name, p in ground.parameters.items()
@@ -245,7 +245,7 @@ def _table_part(label: str, entry: FromTable, model: Model) -> Part:
             f"uncertain.{label}: no constant of {entry.from_} has a std in its file; give `spread` a number such as 0.2"
         )
     entries = tuple(Spread(normal=(ground.parameters[name].value, float(spread[name] or 0.0))) for name in names)
-    return Part(label, names, entries=entries, bounds=tuple(model.bounds(name) for name in names))
+    return Part(label, names, entries=entries, bounds=tuple(model.bounds(model.full_name(name)) for name in names))
 
 
 def _posterior_parts(study: StudyFile, model: Model) -> list[Part]:
