@@ -1,4 +1,4 @@
-"""Studies with full simulations: how long 1000 and 10 000 runs take, what adaptive sampling saves, what a local Dask cluster costs.
+"""Studies with full simulations: how long 1000 and 10 000 runs take, what adapting saves, what a local Dask cluster costs.
 
 `python benchmarks/study_speed.py [many] [dask]`: `many` adds the 10 000 runs, `dask` the cluster.
 """

@@ -100,7 +100,7 @@ def outcomes(answer: Study) -> dict[str, Any]:
     names.sort(key=lambda name: (name != answer.success, name))
     x = np.array([p.at[answer.design_names[0]] for p in points]) if answer.design_names else np.array([0.0])
     board = Board(1, row_px=260)
-    axis = {} if answer.design_names else {"xaxis": {"showticklabels": False}}
+    axis: dict[str, Any] = {} if answer.design_names else {"xaxis": {"showticklabels": False}}
     board.axes(0, title="how runs ended", x=answer.design_names[0] if answer.design_names else "", y="share of runs", **axis)
     for k, name in enumerate(names):
         shares = np.array([p.outcomes.get(name, 0) / p.runs for p in points])

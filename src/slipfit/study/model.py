@@ -174,7 +174,7 @@ def model_of(study: StudyFile) -> Model:
         if missing:
             raise ParameterError(f"{missing[0]} is given nowhere; put it under design, uncertain or fixed")
         return step
-    driver = find_driver(study.twin or study.robot or "")
+    driver: Any = find_driver(study.twin or study.robot or "")
     if study.twin is not None and not isinstance(driver, Twin):
         raise ParameterError(f"twin: {study.twin} is no twin; a robot goes under `robot:`")
     assert study.scenario is not None

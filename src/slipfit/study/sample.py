@@ -129,7 +129,8 @@ def _stream(seed: int, label: str, first: int, last: int) -> np.ndarray:
     bits.advance(first // _PER_TURN)
     skip = first % _PER_TURN
     raw = np.asarray(bits.random_raw(skip + last - first))[skip:]
-    return np.asarray(((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53)
+    tops: np.ndarray = (raw >> np.uint64(11)).astype(np.float64)
+    return np.asarray((tops + 0.5) * 2.0**-53)
 
 
 def _sobol(seed: int, span: Span, inputs: int, scramblings: int) -> np.ndarray:
