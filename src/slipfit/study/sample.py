@@ -145,13 +145,13 @@ def _sobol(seed: int, span: Span, inputs: int, scramblings: int) -> np.ndarray:
             points[1:, r] = engine.random(last - first - 1)
     offset = first * scramblings
     flat = points.reshape(-1, inputs)[span.first - offset : span.last - offset]
-    return np.clip(flat, 2.0**-54, 1.0 - 2.0**-53)
+    return np.asarray(np.clip(flat, 2.0**-54, 1.0 - 2.0**-53))
 
 
 @lru_cache(maxsize=4)
 def _hypercube(seed: int, cell: int, inputs: int, size: int) -> np.ndarray:
     rows = qmc.LatinHypercube(inputs, rng=np.random.default_rng([seed, cell])).random(size)
-    return np.clip(rows, 2.0**-54, 1.0 - 2.0**-53)
+    return np.asarray(np.clip(rows, 2.0**-54, 1.0 - 2.0**-53))
 
 
 # --- from the file ------------------------------------------------------------------------------------------------------------
