@@ -1,10 +1,12 @@
 """The same study on worker processes that die and hang; and clusters that cannot be used."""
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -65,6 +67,38 @@ def test_one_worker_killed_and_one_stopped(undisturbed, tmp_path):
     assert reports > 12
     assert found.points == answer.points
     assert same(table, tmp_path / "s" / "runs.parquet")
+
+
+MAIN = """
+import sys
+from slipfit.study import StudyFile, run_study
+from slipfit.study.cluster import Cluster
+
+if __name__ == "__main__":
+    run_study(StudyFile.load(sys.argv[1]), sys.argv[2], backend=Cluster(processes=2))
+"""
+
+
+@pytest.mark.slow
+def test_main_process_killed_with_two_workers_under_way(undisturbed, tmp_path):
+    """`kill -9`, then the rest on threads: at most one chunk of each worker is computed again, and all bits are equal."""
+    table, answer = undisturbed
+    FILE.save(tmp_path / "study.yaml")
+    (tmp_path / "main.py").write_text(MAIN, encoding="utf-8")
+    journal = tmp_path / "s" / "journal.jsonl"
+    main = subprocess.Popen([sys.executable, tmp_path / "main.py", tmp_path / "study.yaml", tmp_path / "s"])
+    try:
+        while main.poll() is None and not (journal.exists() and len(journal.read_text(encoding="utf-8").splitlines()) >= 9):
+            time.sleep(0.01)
+        assert main.poll() is None, "the study ended before it was killed"
+    finally:
+        main.kill()
+        main.wait()
+    found = run_study(FILE, tmp_path / "s", resume=True)
+    assert found.points == answer.points
+    assert same(table, tmp_path / "s" / "runs.parquet")
+    begun = sum(json.loads(line)["runs"] for line in journal.read_text(encoding="utf-8").splitlines())
+    assert 0 <= begun - found.runs <= 2 * FILE.chunk_runs
 
 
 def test_an_address_where_nothing_answers(monkeypatch):
