@@ -22,7 +22,7 @@ REACH_S, FIRST_WORKER_S = 10.0, 60.0
 #: A task is given up on after this time, or after so many times the longest that came back.
 SILENT_S, SILENT_TIMES = 20.0, 8.0
 
-#: The first task of a worker may compile kernels: it is given more time.
+#: The first task of a worker imports everything and may compile kernels: it is given more time.
 COMPILING_S = 300.0
 
 #: How often a chunk may fail with an error before the study stops.
@@ -204,7 +204,7 @@ class Cluster:
         for worker, task in list(state.tasks.items()):
             patience = max(self._silent_s, SILENT_TIMES * state.longest_s)
             if worker not in self._warm:
-                patience = max(patience, COMPILING_S if self._silent_s == SILENT_S else self._silent_s)
+                patience = max(patience, COMPILING_S)
             if worker not in there:
                 del state.tasks[worker]
                 task.future.cancel(force=True)
