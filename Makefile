@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-rover bench-soil bench-omni bench-real schemas screenshot clean
+.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-rover bench-soil bench-omni bench-study bench-real schemas screenshot clean
 
 help:
 	@echo "make demo          plan, drive, calibrate, validate a simulated robot; twin, report, pictures in demo/"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench-rover   rovers on planes and height fields against C++ (needs g++)"
 	@echo "make bench-soil    a rover on soil against C++ (needs g++)"
 	@echo "make bench-omni    omnidirectional robots against C++, the document's figures, recordings (needs g++, shared data)"
+	@echo "make bench-study   studies with full simulations, on threads and a local cluster; coverage of intervals"
 	@echo "make bench-real    predictions on recordings of real robots (needs the shared data beside the checkout)"
 	@echo "make schemas       write the JSON schemas of our files anew"
 	@echo "make screenshot    picture of a report for the docs; REPORT=demo/p3at.report.html (needs Chromium)"
@@ -89,6 +90,10 @@ bench-omni: $(VENV)/.dev
 	@$(BIN)/python benchmarks/omni_sweep.py
 	@$(BIN)/python benchmarks/omni_real.py
 
+bench-study: $(VENV)/.dev
+	@$(BIN)/python benchmarks/study_speed.py many dask
+	@$(BIN)/python benchmarks/study_scale.py coverage
+
 bench-real: $(VENV)/.dev
 	@$(BIN)/python benchmarks/real.py
 	@$(BIN)/python benchmarks/real_commands.py
@@ -96,7 +101,7 @@ bench-real: $(VENV)/.dev
 	@$(BIN)/python benchmarks/real_robustness.py
 
 schemas: $(VENV)/.run
-	@for kind in robot ground terrain scenario columns twin odometry; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+	@for kind in robot ground terrain scenario columns twin odometry study; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
 
 screenshot: $(VENV)/.dev
 	@$(BIN)/python tests/browser/screenshot.py docs/images/calibration_report.png $(REPORT)

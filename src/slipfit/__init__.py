@@ -42,6 +42,9 @@ _HOMES = {
     "RunStatus": "slipfit.simulate",
     "simulate": "slipfit.simulate",
     "simulate_many": "slipfit.simulate",
+    "Study": "slipfit.study",
+    "StudyFile": "slipfit.study",
+    "run_study": "slipfit.study",
     "Fit": "slipfit.calibrate",
     "calibrate": "slipfit.calibrate",
     "Ladder": "slipfit.calibrate.ladder",
@@ -101,6 +104,9 @@ if TYPE_CHECKING:
     from slipfit.simulate import Trajectory as Trajectory
     from slipfit.simulate import simulate as simulate
     from slipfit.simulate import simulate_many as simulate_many
+    from slipfit.study import Study as Study
+    from slipfit.study import StudyFile as StudyFile
+    from slipfit.study import run_study as run_study
     from slipfit.twin import Twin as Twin
 
 

@@ -18,6 +18,7 @@ from slipfit.cli import app
 from slipfit.errors import SlipfitError
 from slipfit.library import Ground, Robot, TerrainFile, references
 from slipfit.simulate import Scenario
+from slipfit.study import StudyFile
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -126,7 +127,7 @@ def parts(annotation):
     return [part for argument in get_args(annotation) for part in parts(argument)]
 
 
-@pytest.mark.parametrize("model", [Robot, Ground, TerrainFile, Scenario], ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", [Robot, Ground, TerrainFile, Scenario, StudyFile], ids=lambda model: model.__name__)
 def test_every_key_of_a_file_is_described(model):
     page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
     described = {key for entry in re.findall(r"`([\w.]+)`", page) for key in entry.split(".")} | {"schema"}

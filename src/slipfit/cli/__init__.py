@@ -22,6 +22,7 @@ from slipfit.cli import (
     schema,
     simulate,
     soil,
+    study,
     terrain,
     twin,
     tyre,
@@ -47,6 +48,7 @@ app.command("floors")(floors.floors)
 app.command("plan")(plan.plan)
 app.command("validate")(validate.validate)
 app.command("simulate")(simulate.simulate)
+app.command("study")(study.study)
 app.command("inspect")(inspect.inspect)
 app.command("export")(export.export)
 app.command("verify")(verify.verify)

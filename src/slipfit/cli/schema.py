@@ -9,7 +9,7 @@ from slipfit.errors import ParameterError
 
 
 def schema(
-    kind: Annotated[str, typer.Argument(help="robot, ground, terrain, scenario, columns, twin or odometry.")],
+    kind: Annotated[str, typer.Argument(help="robot, ground, terrain, scenario, columns, twin, odometry or study.")],
     json: JsonFlag = False,
 ) -> None:
     """Print the JSON schema of a kind of file; an editor that knows it completes and checks as you type."""
@@ -19,6 +19,7 @@ def schema(
     from slipfit.library.schemas import schema_text
     from slipfit.logs import ColumnMap
     from slipfit.simulate import Scenario
+    from slipfit.study import StudyFile
     from slipfit.twin import Twin
 
     kinds: dict[str, type[NamedFile]] = {
@@ -29,6 +30,7 @@ def schema(
         "columns": ColumnMap,
         "twin": Twin,
         "odometry": OdometryReadings,
+        "study": StudyFile,
     }
     if kind not in kinds:
         raise ParameterError(f"there is no kind of file '{kind}'; {nearest(kind, kinds)}")

@@ -1,8 +1,9 @@
 """What a ground answers to vehicles. Shapes register their own answers; vehicles never look inside a ground."""
 
+from math import sqrt
 from typing import Any, NamedTuple
 
-from slipfit.kernels import chosen_by_type
+from slipfit.kernels import alike, chosen_by_type
 
 
 class Memory(NamedTuple):
@@ -59,3 +60,65 @@ def leave_rut(ground, memory, x, y, deepest, slip):
 def cell_count(ground):
     """How many cells of memory a ground needs for each run."""
     return 0
+
+
+class Clearance(NamedTuple):
+    """A place above one block of the ground: distance to it (negative inside), and its outward normal there."""
+
+    distance: float  # m
+    normal_x: float
+    normal_y: float
+    normal_z: float
+    grip: float  # friction over that of the ground's surface
+
+
+class Edge(NamedTuple):
+    """An edge of the ground below a straight line of a vehicle: distance from the line (negative where it cuts into it), and the
+    place along the line that is nearest."""
+
+    distance: float  # m
+    offset: float  # m, from the line's start
+    normal_x: float
+    normal_y: float
+    normal_z: float
+    grip: float
+
+
+@chosen_by_type
+def block_count(ground):
+    """Of how many blocks the ground is the union. A disc may touch each of them."""
+    return 1
+
+
+@chosen_by_type
+def clearance(ground, memory, b, x, y, z):
+    """How a place stands to block b. Ground given by heights is one block: its tangent plane below the place."""
+    here = surface(ground, memory, x, y)
+    up = 1.0 / sqrt(1.0 + here.slope_x * here.slope_x + here.slope_y * here.slope_y)
+    return Clearance((z - here.height) * up, -here.slope_x * up, -here.slope_y * up, up, alike(1.0, up))
+
+
+@chosen_by_type
+def edge_count(ground):
+    """How many edges stand out of the ground."""
+    return 0
+
+
+@chosen_by_type
+def edge_of(ground, b, place, tangent):
+    """Edge b below the straight line through a place along a unit vector; its vehicle is above the line. Ground without edges
+    answers with one out of reach."""
+    zero, one = alike(0.0, place.z), alike(1.0, place.z)
+    return Edge(one, -one, zero, zero, one, one)
+
+
+@chosen_by_type
+def soil_depth(ground, memory, x, y, z):
+    """How deep a place lies below the untouched surface of the soil, m; negative above it, and where there is none."""
+    return surface(ground, memory, x, y).height - z
+
+
+@chosen_by_type
+def along_profile(ground, x, y):
+    """A place along the direction in which the ground's obstacles follow each other, m."""
+    return x

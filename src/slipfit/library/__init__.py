@@ -1,12 +1,14 @@
 """Parameters with sources, and the robots and grounds that come with slipfit."""
 
 from slipfit.library.catalogue import (
+    AnyRobot,
     any_robot_from_mapping,
     citation,
     find_any_robot,
     find_ground,
     find_omni_robot,
     find_robot,
+    find_tracked_robot,
     ground_names,
     references,
     robot_names,
@@ -16,14 +18,17 @@ from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.parameter import Parameter, VectorParameter
 from slipfit.library.robot import Robot
 from slipfit.library.terrain import Terrain, TerrainFile, find_terrain, terrain_names
+from slipfit.library.tracked_robot import TrackedRobot
 
 __all__ = [
+    "AnyRobot",
     "Ground",
     "OmniRobot",
     "Parameter",
     "Robot",
     "Terrain",
     "TerrainFile",
+    "TrackedRobot",
     "VectorParameter",
     "any_robot_from_mapping",
     "citation",
@@ -32,6 +37,7 @@ __all__ = [
     "find_omni_robot",
     "find_robot",
     "find_terrain",
+    "find_tracked_robot",
     "ground_names",
     "references",
     "robot_names",

@@ -10,6 +10,12 @@ from slipfit.library.files import nearest, read_yaml
 from slipfit.library.ground import Ground
 from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.robot import Robot
+from slipfit.library.tracked_robot import TrackedRobot
+
+AnyRobot = Robot | OmniRobot | TrackedRobot
+
+#: File models by what `drive` says.
+_BY_DRIVE: dict[str, type[OmniRobot] | type[TrackedRobot]] = {"omni": OmniRobot, "tracked": TrackedRobot}
 
 _FOLDER = Path(__file__).parent
 
@@ -37,15 +43,24 @@ def find_omni_robot(name: str | Path) -> OmniRobot:
     return robot
 
 
-def find_any_robot(name: str | Path) -> Robot | OmniRobot:
+def find_tracked_robot(name: str | Path) -> TrackedRobot:
+    """A tracked robot, likewise."""
+    robot = find_any_robot(name)
+    if not isinstance(robot, TrackedRobot):
+        raise ParameterError(f"{name}: drive is {robot.drive}; expected a tracked robot (`slipfit robots` shows them all)")
+    return robot
+
+
+def find_any_robot(name: str | Path) -> AnyRobot:
     """A robot, whatever its drive."""
     place = _place("robots", name)
     return any_robot_from_mapping(read_yaml(place), where=str(place))
 
 
-def any_robot_from_mapping(data: Any, *, where: str) -> Robot | OmniRobot:
+def any_robot_from_mapping(data: Any, *, where: str) -> AnyRobot:
     """A robot from what its file holds, as its `drive` says."""
-    model = OmniRobot if isinstance(data, dict) and data.get("drive") == "omni" else Robot
+    drive = data.get("drive") if isinstance(data, dict) else None
+    model = _BY_DRIVE.get(drive, Robot) if isinstance(drive, str) else Robot
     return model.from_mapping(data, where=where)
 
 

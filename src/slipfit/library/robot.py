@@ -122,7 +122,12 @@ class Robot(NamedFile):
 
     @classmethod
     def from_mapping(cls, data: Any, *, where: str) -> Self:
-        """From what a YAML file holds; an omnidirectional robot is told where it is at home."""
+        """From what a YAML file holds; robots with another drive are told where they are at home."""
+        if isinstance(data, Mapping) and data.get("schema") == cls.kind() and data.get("drive") == "tracked":
+            raise ParameterError(
+                f"{where}: drive is tracked, and this works with skid-steer robots on wheels; a tracked robot climbs in `slipfit "
+                f"simulate` and is read by find_tracked_robot in Python"
+            )
         if isinstance(data, Mapping) and data.get("schema") == cls.kind() and data.get("drive") == "omni":
             raise ParameterError(
                 f"{where}: drive is omni, and this works with skid-steer robots; an omnidirectional robot is simulated by "

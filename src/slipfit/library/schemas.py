@@ -7,6 +7,7 @@ from typing import Any
 from slipfit.library.files import NamedFile
 from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.robot import Robot
+from slipfit.library.tracked_robot import TrackedRobot
 
 FOLDER = Path(__file__).parent / "schemas"
 
@@ -22,10 +23,10 @@ def schema_text(model: type[NamedFile]) -> str:
 
 def _robot_schema() -> dict[str, Any]:
     """All drives in one: what a robot's file may hold follows its `drive`."""
-    skid, omni = (model.model_json_schema(by_alias=True) for model in (Robot, OmniRobot))
-    shared = skid.pop("$defs") | omni.pop("$defs")
-    keys = sorted(set(skid["required"]) & set(omni["required"]))
-    drives = {"skid_steer": skid, "omni": omni}
+    models = {"skid_steer": Robot, "omni": OmniRobot, "tracked": TrackedRobot}
+    drives = {drive: model.model_json_schema(by_alias=True) for drive, model in models.items()}
+    shared = {name: entry for schema in drives.values() for name, entry in schema.pop("$defs").items()}
+    keys = sorted(set.intersection(*(set(schema["required"]) for schema in drives.values())))
     return {
         "$defs": shared | {f"Robot_{drive}": schema for drive, schema in drives.items()},
         "type": "object",

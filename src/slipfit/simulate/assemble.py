@@ -83,10 +83,8 @@ def _roller_values(robot: OmniRobot) -> Values:
     return {"rigid_fraction": robot.wheels.rigid_share, **{f"phase_{w}_sectors": phase for w, phase in enumerate(phases)}}
 
 
-def varied(
-    values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, ground: Ground, scenario: Scenario
-) -> tuple[Values, int]:
-    """The values with some replaced by arrays, one entry per run; and the number of runs."""
+def bounds_of(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, tuple[float, float]]:
+    """Between which values the numbers of a run may lie, by name; those that may be anything are left out."""
     xs, ys = zip(*robot.wheels.at_m.value, strict=True)
     bounds = {name: (p.lower_bound, p.upper_bound) for name, p in _acting(robot, ground, scenario).items()}
     bounds |= {p.name: (p.lower, p.upper) for p in GROUND_LAWS[ground.law].parameters}
@@ -101,6 +99,14 @@ def varied(
         bounds |= {"slope_rad": (0.0, STEEPEST_RAD), "uphill_rad": (-2.0 * np.pi, 2.0 * np.pi)}
     if isinstance(robot, OmniRobot):
         bounds["rigid_fraction"] = (0.0, 1.0)
+    return bounds
+
+
+def varied(
+    values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, ground: Ground, scenario: Scenario
+) -> tuple[Values, int]:
+    """The values with some replaced by arrays, one entry per run; and the number of runs."""
+    bounds = bounds_of(robot, ground, scenario)
     law_names = {p.name for p in GROUND_LAWS[ground.law].parameters}
     short = {p.alias: p.name for p in GROUND_LAWS[ground.law].parameters if p.alias}
     arrays: Values = {}

@@ -1,5 +1,7 @@
 """Draws of the constants, as sure or unsure as the calibration left them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from slipfit.contact.law import LawInfo
@@ -11,50 +13,80 @@ from slipfit.twin.fitted_ground import FittedGround
 #: million draws. What is left after them is put on the bound.
 MOST_ROUNDS = 100
 
-Bounds = tuple[float, float]
+
+@dataclass(frozen=True, eq=False)
+class NormalTogether:
+    """Constants that were found together: mean + root z with independent standard normals z, kept within bounds."""
+
+    names: tuple[str, ...]
+    mean: np.ndarray
+    root: np.ndarray  # root root^T is the covariance
+    low: np.ndarray
+    high: np.ndarray
 
 
-def draw(ground: FittedGround, law: LawInfo, robot: Robot, n: int, seed: int) -> dict[str, np.ndarray]:
-    """n draws of every constant that has a spread, by its full name.
+@dataclass(frozen=True)
+class EvenBetween:
+    """A constant of which only bounds are known."""
 
-    Constants of the covariance are drawn together (normal); others with a `std` by themselves (normal); those of which only
-    an upper bound is known evenly between their lowest value and it. All stay within the law's bounds. Constants without
-    spread are left out, they do not vary.
-    """
-    if n < 1:
-        raise ParameterError(f"{n} draws were asked for; expected 1 or more")
-    source = np.random.default_rng(seed)
+    name: str
+    low: float
+    high: float
+
+
+def spreads(ground: FittedGround, law: LawInfo, robot: Robot) -> list[NormalTogether | EvenBetween]:
+    """How unsure the calibration is: constants of the covariance together (normal), others with a `std` by themselves (normal),
+    those of which only an upper bound is known evenly up to it from their lowest value. Constants without spread are left out."""
     bounds = {p.name: (p.lower, p.upper) for p in law.parameters}
     bounds |= {p.name: (p.lower_bound, p.upper_bound) for p in robot.parameters().values()}
     means = {name: p.value for name, p in ground.parameters.items() if p.value is not None}
     means |= {name: p.value for name, p in robot.parameters().items() if name not in means}
-    drawn: dict[str, np.ndarray] = {}
+    found: list[NormalTogether | EvenBetween] = []
+    together: tuple[str, ...] = ()
     if ground.covariance is not None:
-        names = ground.covariance.names
-        together = _normal([means[name] for name in names], ground.covariance.array, [bounds[name] for name in names], n, source)
-        drawn |= dict(zip(names, together.T, strict=True))
+        together = tuple(ground.covariance.names)
+        found.append(_together(together, [means[n] for n in together], ground.covariance.array, [bounds[n] for n in together]))
     for name, p in ground.parameters.items():
-        if name in drawn:
+        if name in together:
             continue
         if p.value is not None and p.std:
-            drawn[name] = _normal([p.value], np.array([[p.std**2]]), [bounds[name]], n, source)[:, 0]
+            found.append(_together((name,), [p.value], np.array([[p.std**2]]), [bounds[name]]))
         elif p.value is None and p.at_most is not None:
-            low = bounds[name][0] if p.at_least is None else p.at_least
-            drawn[name] = source.uniform(low, p.at_most, n)
-    return {name: column for name, column in drawn.items() if np.ptp(column) > 0.0 or n == 1}
+            found.append(EvenBetween(name, bounds[name][0] if p.at_least is None else p.at_least, p.at_most))
+    return found
 
 
-def _normal(mean: list[float], covariance: np.ndarray, bounds: list[Bounds], n: int, source: np.random.Generator) -> np.ndarray:
-    """Draws within the bounds, shape (n, len(mean))."""
+def _together(
+    names: tuple[str, ...], mean: list[float], covariance: np.ndarray, bounds: list[tuple[float, float]]
+) -> NormalTogether:
     low, high = np.array(bounds, dtype=float).T
     spread = np.sqrt(covariance.diagonal())
     scale = np.where(spread > 0.0, spread, 1.0)
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
     root = scale[:, None] * vectors * np.sqrt(np.clip(values, 0.0, None))
-    out = np.array(mean) + source.standard_normal((n, len(mean))) @ root.T
+    return NormalTogether(names, np.array(mean), root, low, high)
+
+
+def draw(ground: FittedGround, law: LawInfo, robot: Robot, n: int, seed: int) -> dict[str, np.ndarray]:
+    """n draws of every constant that has a spread, by its full name. All stay within the law's bounds."""
+    if n < 1:
+        raise ParameterError(f"{n} draws were asked for; expected 1 or more")
+    source = np.random.default_rng(seed)
+    drawn: dict[str, np.ndarray] = {}
+    for part in spreads(ground, law, robot):
+        if isinstance(part, EvenBetween):
+            drawn[part.name] = source.uniform(part.low, part.high, n)
+        else:
+            drawn |= dict(zip(part.names, _normal(part, n, source).T, strict=True))
+    return {name: column for name, column in drawn.items() if np.ptp(column) > 0.0 or n == 1}
+
+
+def _normal(part: NormalTogether, n: int, source: np.random.Generator) -> np.ndarray:
+    """Draws within the bounds, shape (n, names)."""
+    out = part.mean + source.standard_normal((n, len(part.mean))) @ part.root.T
     for _ in range(MOST_ROUNDS):
-        outside = ((out < low) | (out > high)).any(axis=1)
+        outside = ((out < part.low) | (out > part.high)).any(axis=1)
         if not outside.any():
             return np.asarray(out)
-        out[outside] = np.array(mean) + source.standard_normal((int(outside.sum()), len(mean))) @ root.T
-    return np.asarray(np.clip(out, low, high))
+        out[outside] = part.mean + source.standard_normal((int(outside.sum()), len(part.mean))) @ part.root.T
+    return np.asarray(np.clip(out, part.low, part.high))

@@ -1,0 +1,63 @@
+"""Tracked robots over obstacles and through soil as the model of a study."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from slipfit.errors import ParameterError
+from slipfit.library import TrackedRobot
+from slipfit.library.files import nearest
+from slipfit.simulate.climb import Verdict, climb_bounds, climb_many, climb_numbers
+from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.study.verdicts import Arrays, Bounds, Verdicts
+
+#: Names that the quasi-static step has too, so that one study can be asked of both.
+_SHARED_NAMES = {
+    "curb.height_m": "height_m",
+    "curb.friction": "mu_static",
+    "curb.edge_radius_m": "edge_radius_m",
+    "curb.yaw_rad": "yaw_rad",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ClimbModel:
+    """A tracked robot and a climb, by `climb_many`; runs stop at their verdict, only the end is recorded."""
+
+    robot: TrackedRobot
+    climb: ClimbScenario
+    fixed: dict[str, float]
+    success: str
+
+    measures = ("margin", "stopped_at_s", "deepest_m")
+
+    def __post_init__(self) -> None:
+        words = [verdict.name.lower() for verdict in Verdict]
+        if self.success not in words:
+            raise ParameterError(f"success: there is no verdict '{self.success}' of a climb; {nearest(self.success, words)}")
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        return (self.success, *(v.name.lower() for v in Verdict if v.name.lower() != self.success))
+
+    def full_name(self, name: str) -> str:
+        known = climb_numbers(self.robot, self.climb)
+        found = _SHARED_NAMES.get(name, name)
+        if found not in known:
+            raise ParameterError(f"there is no number '{name}' in this climb; {nearest(name, {*known, *_SHARED_NAMES})}")
+        return found
+
+    def bounds(self, name: str) -> Bounds:
+        return climb_bounds(self.robot, self.climb).get(name, (-np.inf, np.inf))
+
+    def evaluate(self, inputs: Arrays, workers: int = 1) -> Verdicts:
+        n = len(next(iter(inputs.values())))
+        vary = {self.full_name(name): np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
+        if n == 1:  # one run alone has a kernel of its own, which rounds otherwise: two of it have the bits of many
+            vary = {name: np.repeat(column, 2) for name, column in vary.items()}
+        batch = climb_many(self.robot, self.climb, vary, ends_only=True, workers=workers)
+        code = {word: k for k, word in enumerate(self.outcomes)}
+        found = [code[verdict.name.lower()] for verdict in batch.verdicts[:n]]
+        numbers = (batch.margin, batch.stopped_at_s, batch.deepest_m)
+        measures = {name: np.ascontiguousarray(column[:n]) for name, column in zip(self.measures, numbers, strict=True)}
+        return Verdicts(np.array(found, dtype=np.int16), measures)

@@ -1,0 +1,203 @@
+"""What a study evaluates: arrays of numbers in, a verdict for each run out. Models know nothing of samples and statistics."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from slipfit.contact import GROUND_LAWS
+from slipfit.errors import ParameterError
+from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot
+from slipfit.library.files import nearest
+from slipfit.simulate import RunStatus, Scenario, simulate_many
+from slipfit.simulate.assemble import bounds_of, named_values
+from slipfit.simulate.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulate.run import robot_on_ground
+from slipfit.simulate.scenario import find_scenario
+from slipfit.study.climb_model import ClimbModel
+from slipfit.study.file import FromTable, Limits, StepClimb, StudyFile
+from slipfit.study.verdicts import Arrays, Bounds, Verdicts
+from slipfit.twin import Twin, find_driver
+from slipfit.vehicles.step_climb import ClimberShape, friction_needed, friction_to_tip
+
+
+class Model(Protocol):
+    """Anything that can be studied. It is sent to workers, so it holds records and plain numbers only."""
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """What the codes mean; the first is success."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Numbers beside the verdict."""
+
+    def full_name(self, name: str) -> str:
+        """The name of a number that can vary, where a short one was given; a sentence where there is none."""
+
+    def bounds(self, name: str) -> Bounds:
+        """Between which values a number may lie."""
+
+    def evaluate(self, inputs: Arrays, workers: int) -> Verdicts:
+        """Run all; `workers` threads at most."""
+
+
+# --- the quasi-static step ----------------------------------------------------------------------------------------------------
+
+#: Numbers of the step besides the robot's side view, with their bounds; what is not given is 0.
+_STEP: dict[str, Bounds] = {
+    "curb.height_m": (0.0, 5.0),
+    "curb.friction": (0.0, 5.0),
+    "curb.edge_radius_m": (0.0, 2.0),
+    "curb.sinkage_m": (0.0, 2.0),
+}
+_NEEDED = ("curb.height_m", "curb.friction")
+CLIMBED, TOO_HIGH, SLIPPED, NOSE_SLIPPED = range(4)
+
+
+@dataclass(frozen=True)
+class StepModel:
+    """A tracked robot at a step, quasi-statically (`vehicles/step_climb`): with flippers by the closed form (tip), without by
+    the balance along the way. Sinkage of the ground before the step adds to its height."""
+
+    shape: StepClimb
+    fixed: dict[str, float]
+
+    outcomes = ("climbed", "step too high", "slipped", "nose slipped on the wall")
+    measures = ("friction_margin",)
+
+    def full_name(self, name: str) -> str:
+        if name not in _STEP and name not in ClimberShape._fields:
+            raise ParameterError(f"there is no number '{name}' at a step; {nearest(name, {*_STEP, *ClimberShape._fields})}")
+        return name
+
+    def bounds(self, name: str) -> Bounds:
+        return _STEP.get(name, (1e-3, 20.0))
+
+    def evaluate(self, inputs: Arrays, workers: int = 1) -> Verdicts:
+        entries = {field: getattr(self.shape, field).value for field in ClimberShape._fields}
+        numbers: dict[str, Any] = dict.fromkeys(_STEP, 0.0) | entries | self.fixed | dict(inputs)
+        shape = ClimberShape(*(numbers[field] for field in ClimberShape._fields))
+        height, friction, edge, sinkage = (np.asarray(numbers[name], dtype=float) for name in _STEP)
+        to_tip = friction_to_tip(shape, height + sinkage, edge)
+        needed = to_tip if self.shape.has_flippers else friction_needed(shape, height + sinkage, edge, has_flippers=False)
+        outcome = np.select(
+            [friction >= needed, np.isinf(to_tip), friction < to_tip], [CLIMBED, TOO_HIGH, SLIPPED], default=NOSE_SLIPPED
+        )
+        return Verdicts(outcome.astype(np.int16), {"friction_margin": np.asarray(friction - needed, dtype=float)})
+
+
+# --- full simulations ---------------------------------------------------------------------------------------------------------
+
+_FELL_SHORT = "fell short"
+
+
+@dataclass(frozen=True, eq=False)
+class ScenarioModel:
+    """A robot or twin driven through a scenario by `simulate_many`; only start and end of each run are recorded."""
+
+    driver: Robot | OmniRobot | Twin
+    scenario: Scenario
+    surface: Ground
+    fixed: dict[str, float]
+    success: str | dict[str, Limits]
+
+    measures = ("end_x_m", "end_y_m", "end_heading_rad")
+
+    def __post_init__(self) -> None:
+        words = [_word(status) for status in RunStatus]
+        if isinstance(self.success, str) and self.success not in words:
+            raise ParameterError(
+                f"success: there is no verdict '{self.success}' for this scenario; {nearest(self.success, words)}"
+            )
+        for name in self.success if isinstance(self.success, dict) else ():
+            if name not in self.measures:
+                raise ParameterError(f"success.{name}: there is no such outcome; {nearest(name, self.measures)}")
+        if self.success == _word(RunStatus.ARRIVED) and self.scenario.route is None:
+            raise ParameterError("success: arrived needs a route in the scenario; give end_x_m a limit instead")
+
+    @property
+    def robot(self) -> Robot | OmniRobot:
+        return self.driver.robot if isinstance(self.driver, Twin) else self.driver
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        words = tuple(_word(status) for status in RunStatus)
+        if isinstance(self.success, str):
+            return (self.success, *(word for word in words if word != self.success))
+        return ("succeeded", _FELL_SHORT, *words)
+
+    def full_name(self, name: str) -> str:
+        short = {p.alias: p.name for p in GROUND_LAWS[self.surface.law].parameters if p.alias}
+        known = {*named_values(self.robot, self.surface, self.scenario), *bounds_of(self.robot, self.surface, self.scenario)}
+        if short.get(name, name) not in known:
+            raise ParameterError(f"there is no number '{name}' in this run; {nearest(name, known)}")
+        return short.get(name, name)
+
+    def bounds(self, name: str) -> Bounds:
+        return bounds_of(self.robot, self.surface, self.scenario).get(name, (-np.inf, np.inf))
+
+    def evaluate(self, inputs: Arrays, workers: int = 1) -> Verdicts:
+        n = len(next(iter(inputs.values())))
+        vary = {name: np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
+        batch = simulate_many(self.driver, self.scenario, vary, ground=self.surface, ends_only=True, workers=workers)
+        end = batch.end_pose
+        words = [_word(status) for status in batch.status]
+        if isinstance(self.success, dict):
+            is_good = np.array(batch.is_finished)
+            for name, limits in self.success.items():
+                found = end[:, self.measures.index(name)]
+                is_good &= (found >= (-np.inf if limits.at_least is None else limits.at_least)) & (
+                    found <= (np.inf if limits.at_most is None else limits.at_most)
+                )
+            done = np.array(batch.is_finished)
+            words = ["succeeded" if good else _FELL_SHORT if d else w for good, d, w in zip(is_good, done, words, strict=True)]
+        code = {word: k for k, word in enumerate(self.outcomes)}
+        return Verdicts(
+            np.array([code[word] for word in words], dtype=np.int16),
+            {name: np.ascontiguousarray(end[:, k]) for k, name in enumerate(self.measures)},
+        )
+
+
+def _word(status: RunStatus) -> str:
+    return status.name.lower()
+
+
+def model_of(study: StudyFile) -> Model:
+    """The model that a study's file asks for."""
+    if study.step_climb is not None:
+        if study.success != "climbed":
+            raise ParameterError("success: expected 'climbed', the one good end of a step")
+        step = StepModel(study.step_climb, dict(study.fixed))
+        given = {*study.fixed, *study.design, *study.uncertain}
+        missing = [name for name in _NEEDED if name not in given]
+        if missing:
+            raise ParameterError(f"{missing[0]} is given nowhere; put it under design, uncertain or fixed")
+        return step
+    driver: Any = find_driver(study.twin or study.robot or "")
+    if study.twin is not None and not isinstance(driver, Twin):
+        raise ParameterError(f"twin: {study.twin} is no twin; a robot goes under `robot:`")
+    assert study.scenario is not None
+    if isinstance(driver, TrackedRobot):
+        return _climb_model(driver, study)
+    scenario = find_scenario(study.scenario)
+    _, surface = robot_on_ground(driver, scenario, _table_ground(study) or study.ground)
+    return ScenarioModel(driver, scenario, surface, dict(study.fixed), study.success)
+
+
+def _climb_model(robot: TrackedRobot, study: StudyFile) -> ClimbModel:
+    assert study.scenario is not None
+    climb = find_climb(study.scenario)
+    soil = _table_ground(study)
+    if study.ground is not None:
+        raise ParameterError("ground: a climb's surface and soil stand in its scenario; leave `ground` out")
+    if soil is not None:
+        climb = ClimbScenario.from_mapping(climb.to_mapping() | {"soil": soil}, where=study.scenario)
+    if not isinstance(study.success, str):
+        raise ParameterError("success: a climb ends with a verdict; expected climbed")
+    return ClimbModel(robot, climb, dict(study.fixed), study.success)
+
+
+def _table_ground(study: StudyFile) -> str | None:
+    """The ground that `uncertain.soil` names is the one that is driven on."""
+    return next((entry.from_ for entry in study.uncertain.values() if isinstance(entry, FromTable)), None)

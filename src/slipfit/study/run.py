@@ -1,0 +1,237 @@
+"""A study from its file to its answer: plan, evaluate, keep, until enough is known; then analyse."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import slipfit
+from slipfit.errors import SlipfitError
+from slipfit.study.chunk import Inputs, Job, Queue, missing
+from slipfit.study.file import StudyFile
+from slipfit.study.model import Model, StepModel, model_of
+from slipfit.study.modes import failure_modes, tornado
+from slipfit.study.plan import Tally, first_counts, next_counts
+from slipfit.study.result import Point, Study
+from slipfit.study.sample import Sampler, sampler_of
+from slipfit.study.sensitivity import Index, SaltelliSampler, sobol_indices
+from slipfit.study.store import Store, check_disk
+from slipfit.study.threads import Backend, Threads
+
+#: Phases of a study, and the names of their tables.
+RUNS, SENSITIVITY = "runs", "sensitivity"
+
+#: Failure modes and swings are told from at most so many runs, the first in order.
+MOST_LOOKED_AT = 2_000_000
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A study that was checked: it can be run."""
+
+    file: StudyFile
+    model: Model
+    sampler: Sampler
+
+    @property
+    def most_runs(self) -> int:
+        """Runs at most, those behind the Sobol indices included."""
+        return (self.file.stop.runs or self.file.stop.at_most_runs) + self.sensitivity_runs
+
+    @property
+    def sensitivity_runs(self) -> int:
+        wanted = self.file.sensitivity
+        return SaltelliSampler.of(self.sampler, wanted.base_runs).runs if wanted else 0
+
+    @property
+    def replicates(self) -> int:
+        return self.file.sampling.scramblings if self.file.sampling.method == "sobol" else 1
+
+
+def prepare(study: StudyFile | str | Path) -> Prepared:
+    """Check a study against its robot, ground and scenario; nothing is run."""
+    if isinstance(study, str | Path):
+        path, study = str(study), StudyFile.load(study)
+        try:
+            return prepare(study)
+        except SlipfitError as error:
+            raise type(error)(f"{path}: {error}") from None
+    model = model_of(study)
+    return Prepared(study, model, sampler_of(study, model))
+
+
+def run_study(
+    study: StudyFile | str | Path | Prepared,
+    folder: Path | str,
+    *,
+    backend: Backend | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: Progress = lambda _: None,
+) -> Study:
+    """Run a study, or what is left of it, and answer it.
+
+    Parameters
+    ----------
+    folder : where everything is kept, finished or not
+    backend : `Threads()` by default, or a `Cluster`
+    resume : go on with what the folder holds
+    progress : told of runs, rate and remaining time
+
+    The same seed gives the same bits on the same CPU type, whatever the backend and however often it was stopped.
+    """
+    prepared = study if isinstance(study, Prepared) else prepare(study)
+    folder, backend = Path(folder), backend or Threads()
+    columns = len(prepared.sampler.names) + len(prepared.model.measures)
+    check_disk(folder, prepared.most_runs, columns)
+    began = time.monotonic()
+    store = Store.resume(folder, prepared.file) if resume else Store.create(folder, prepared.file, force=force)
+    try:
+        tally, rounds = _sample(prepared, store, backend, progress)
+        indices = _indices(prepared, store, backend, progress)
+        progress("analysing")
+        answer = _analyse(prepared, store, tally, rounds, indices, time.monotonic() - began)
+        store.finish(RUNS)
+        answer.save(folder / "result.json", force=True)
+        return answer
+    finally:
+        store.close()
+
+
+def _sample(prepared: Prepared, store: Store, backend: Backend, progress: Progress) -> tuple[Tally, int]:
+    """Rounds of runs until enough is known."""
+    file, cells = prepared.file, len(prepared.sampler.cells)
+    job = Job(prepared.model, prepared.sampler)
+    counts: np.ndarray | None = first_counts(cells, file.sampling, file.stop)
+    rounds = 0
+    queue = Queue(deque(), file.chunk_runs)
+    while counts is not None:
+        _evaluate(RUNS, job, counts, store, backend, queue, progress)
+        tally = Tally(*store.tally(RUNS, [int(n) for n in counts], prepared.replicates))
+        rounds += 1
+        counts = next_counts(tally, file.sampling, file.stop)
+    return tally, rounds
+
+
+def _evaluate(
+    phase: str,
+    job: Job,
+    counts: np.ndarray,
+    store: Store,
+    backend: Backend,
+    queue: Queue,
+    progress: Progress,
+) -> None:
+    """Evaluate what is missing of the first `counts` runs of every cell, keeping each chunk as it comes."""
+    queue.spans.extend(missing(counts, store.places(phase, len(counts))))
+    total, left = int(counts.sum()), sum(len(span) for span in queue.spans)
+    told = _Meter(total, total - left)
+    if left:
+        progress(f"{left} runs on {backend.about}")
+    for chunk, table in backend.evaluate(job, queue, lambda chunk, worker: store.begin(phase, chunk, worker)):
+        store.keep(phase, table)
+        progress(told.after(chunk.runs))
+
+
+class _Meter:
+    """Runs done, rate, and what is left, in words."""
+
+    def __init__(self, total: int, done: int) -> None:
+        self._total, self._done, self._before, self._began_s = total, done, done, time.monotonic()
+
+    def after(self, runs: int) -> str:
+        self._done += runs
+        rate = (self._done - self._before) / max(time.monotonic() - self._began_s, 1e-6)
+        left_s = (self._total - self._done) / rate
+        left = f"{left_s:.0f} s" if left_s < 120 else f"{left_s / 60:.0f} min" if left_s < 7200 else f"{left_s / 3600:.1f} h"
+        return f"{self._done} of {self._total} runs of this round, {rate:.3g} runs/s, {left} left"
+
+
+def _indices(prepared: Prepared, store: Store, backend: Backend, progress: Progress) -> tuple[Index, ...]:
+    wanted = prepared.file.sensitivity
+    if wanted is None:
+        return ()
+    sampler = SaltelliSampler.of(prepared.sampler, wanted.base_runs)
+    source: Inputs = sampler
+    queue = Queue(deque(), prepared.file.chunk_runs)
+    _evaluate(SENSITIVITY, Job(prepared.model, source), np.array([sampler.runs]), store, backend, queue, progress)
+    verdict = store.columns(SENSITIVITY, ["success"])["success"]
+    store.finish(SENSITIVITY)
+    return sobol_indices(sampler, verdict, prepared.file.stop.confidence)
+
+
+def _analyse(prepared: Prepared, store: Store, tally: Tally, rounds: int, indices: tuple[Index, ...], seconds: float) -> Study:
+    file, model, sampler = prepared.file, prepared.model, prepared.sampler
+    confidence = file.stop.confidence
+    low, high = tally.interval(file.sampling, confidence)
+    runs, successes = tally.runs.sum(axis=1), tally.successes.sum(axis=1)
+    counted = _outcome_counts(store, model.outcomes, len(sampler.cells))
+    points = tuple(
+        Point(
+            dict(zip(sampler.design_names, map(float, values), strict=True)),
+            int(runs[c]), int(successes[c]), float(tally.probability()[c]), float(low[c]), float(high[c]),
+            counted[c],
+        )
+        for c, values in enumerate(sampler.cells)
+    )  # fmt: skip
+    table = store.columns(RUNS, ["run", "cell", "outcome", "success", *sampler.names], at_most=MOST_LOOKED_AT)
+    answer = Study(
+        about=file.about,
+        success=file.success if isinstance(file.success, str) else "success",
+        model=_model_name(model, file),
+        points=points,
+        confidence=confidence,
+        method=file.sampling.method,
+        interval="scramblings" if file.sampling.method == "sobol" else file.sampling.interval,
+        half_width=file.stop.half_width,
+        modes=failure_modes(table, sampler.names, model.outcomes, confidence),
+        tornado=tornado(table, sampler.names, confidence),
+        indices=indices,
+        findings=(),
+        rounds=rounds,
+        seconds=seconds,
+        seed=file.seed,
+        version=slipfit.__version__,
+        folder=str(store.folder),
+    )
+    return replace(answer, findings=tuple(_findings(answer, file)))
+
+
+def _outcome_counts(store: Store, outcomes: tuple[str, ...], cells: int) -> list[dict[str, int]]:
+    """How often each outcome came, in each cell."""
+    counts: list[dict[str, int]] = [{} for _ in range(cells)]
+    found = store.outcomes(RUNS)
+    for cell, code, runs in zip(found["cell"], found["outcome"], found["runs"], strict=True):
+        counts[int(cell)][outcomes[int(code)]] = int(runs)
+    return counts
+
+
+def _findings(answer: Study, file: StudyFile) -> list[str]:
+    found = []
+    wide = [p for p in answer.points if file.stop.half_width is not None and p.half_width > file.stop.half_width]
+    if wide:
+        found.append(
+            f"{len(wide)} of {len(answer.points)} intervals are wider than ±{file.stop.half_width:g} (the widest ±"
+            f"{max(p.half_width for p in wide):.3g}): stop.at_most_runs = {file.stop.at_most_runs} was reached first"
+        )
+    if answer.method == "latin_hypercube":
+        found.append("intervals are those of independent runs, which for a Latin hypercube are too wide rather than too narrow")
+    if file.sensitivity and not answer.indices:
+        found.append("no Sobol indices: all runs ended alike, so no input moves the verdict")
+    for _, points in answer.slices() if answer.design_names else ():
+        fit = answer.probit(points) if len(points) > 2 else None
+        if fit is not None and fit.is_poor:
+            found.append("the probit does not fit these points (its band was widened); go by the points or the monotone curve")
+            break
+    return found
+
+
+def _model_name(model: Model, file: StudyFile) -> str:
+    if isinstance(model, StepModel):
+        return f"quasi-static step climb, {'with' if model.shape.has_flippers else 'without'} flippers"
+    return f"{file.twin or file.robot} in {file.scenario}"

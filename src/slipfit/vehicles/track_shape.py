@@ -1,0 +1,234 @@
+"""A tracked robot's outline as tables of contact elements: segments of the belts, sprockets, straight undersides.
+
+Side view, from the centre of mass, x ahead and z up. A belt is a closed loop of N segments of equal length: straight runs and two
+half circles. Segments are told apart by where they are, not by which link is there: the belt runs through them and carries along
+what it remembers. Flippers turn about the front axle and have belts of their own, on the same sprocket; the belly is a plate
+between the tracks that does not move.
+
+    stations   segments near the ground: place of the middle, unit vector along the belt towards the front, areas
+    discs      sprockets and idlers as true circles
+    runs       straight undersides as whole lines, so that an edge between two stations is felt where it is
+
+Each table has the left track's entries first, then the right one's, both filled up to whole packs.
+Reference  derived in docs/theory/tracked, eq. (outline)
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from slipfit.kernels.packs import ALONE
+
+#: Far above everything: where entries lie that only fill up a pack, m.
+_NOWHERE_M = 1e3
+
+#: How far around a sprocket segments can meet the ground, rad: a robot that leans further has tipped over.
+_REACH_RAD = np.radians(120.0)
+
+#: Stations of a belly plate on each side.
+_BELLY = 4
+
+
+class Stations(NamedTuple):
+    x: Any  # m
+    y: Any
+    z: Any
+    tx: Any  # unit vector along the belt
+    tz: Any
+    driven: Any  # 1 where the belt moves, 0 on the belly
+    hard: Any  # 1 where hard ground is felt here; 0 on sprockets, which are felt as circles
+    reach: Any  # m, height of a cleat
+    length: Any  # m
+    area: Any  # m^2, of the plate between cleats
+    width: Any  # m
+    cleat_area: Any  # m^2
+    cleat_height: Any  # m, as the soil feels it
+    upstream: Any  # 1 if the station ahead belongs to the same belt
+    downstream: Any  # 1 if the one behind does
+
+
+class Discs(NamedTuple):
+    x: Any
+    y: Any
+    z: Any
+    radius: Any  # m, with cleats
+    driven: Any
+
+
+class Runs(NamedTuple):
+    x: Any  # m, rear end
+    y: Any
+    z: Any
+    tx: Any
+    tz: Any
+    length: Any
+    driven: Any
+
+
+class Outline(NamedTuple):
+    """What a robot's file tells of its tracks; numbers, or arrays with one entry per run."""
+
+    radius_m: Any  # of sprockets with belt, without cleats
+    axle_distance_m: Any
+    tread_m: Any  # between the middles of the belts
+    belt_width_m: Any
+    mass_ahead_m: Any  # of the rear axle
+    mass_above_m: Any  # the underside, cleats not counted
+    cleat_height_m: Any = 0.0
+    cleat_share: Any = 0.0  # of a belt's area, at the cleats' root
+    cleat_taper: Any = 0.0  # 1 - area of the tip over area of the root
+    flipper_length_m: Any = 0.0  # between its axles
+    flipper_tip_radius_m: Any = 0.05
+    flipper_angle_rad: Any = 0.0  # up from straight ahead
+    flipper_tread_m: Any = 0.0
+    flipper_width_m: Any = 0.05
+    belly_clearance_m: Any = 0.0  # above the underside
+    belly_width_m: Any = 0.0
+
+
+class TrackTables(NamedTuple):
+    stations: Stations
+    discs: Discs
+    runs: Runs
+
+
+def counts(outline: Outline, segments: int) -> tuple[int, int]:
+    """Segments of a straight run, and of half a sprocket's circle, of a belt with so many in all."""
+    length, arc = float(np.mean(outline.axle_distance_m)), np.pi * float(np.mean(outline.radius_m))
+    along = round(segments * length / (2.0 * (length + arc)))
+    return along, segments // 2 - along
+
+
+def track_tables(outline: Outline, segments: int, n: int, *, has_flippers: bool, has_belly: bool) -> TrackTables:
+    """Tables of n runs, (n, entries)."""
+    o = Outline(*(np.broadcast_to(np.asarray(value, dtype=float), n) for value in outline))
+    stations = [_belt_stations(o, segments)]
+    radius = o.radius_m + o.cleat_height_m
+    discs = [_disc(o, 0.0, 0.0, radius, o.tread_m), _disc(o, o.axle_distance_m, 0.0, radius, o.tread_m)]
+    runs = [_run(o, 0.0, -o.radius_m - o.cleat_height_m, 1.0, 0.0, o.axle_distance_m, o.tread_m, 1.0)]
+    if has_flippers:
+        more, disc, run = _flipper(o, segments)
+        stations.append(more)
+        discs.append(disc)
+        runs.append(run)
+    if has_belly:
+        more, run = _belly(o)
+        stations.append(more)
+        runs.append(run)
+    return TrackTables(
+        _both_sides(Stations, [station for group in stations for station in _filled(group)]),
+        _both_sides(Discs, _filled(discs)),
+        _both_sides(Runs, _filled(runs)),
+    )
+
+
+def _both_sides(kind: type, entries: list[Any]) -> Any:
+    """Left entries, then right ones."""
+    columns = {name: np.column_stack([getattr(e, name) for e in entries] * 2) for name in kind._fields}  # type: ignore[attr-defined]
+    columns["y"][:, len(entries) :] *= -1.0
+    return kind(**columns)
+
+
+def _filled(entries: list[Any]) -> list[Any]:
+    """Filled up to whole packs with entries that never touch anything."""
+    missing = -len(entries) % ALONE
+    zero = 0.0 * entries[0].x
+    nowhere = {"z": zero + _NOWHERE_M, "x": zero, "y": zero + 1.0, "tx": zero + 1.0, "width": zero + 1.0, "length": zero + 1.0}
+    dead = type(entries[0])(*(nowhere.get(name, zero) for name in entries[0]._fields))
+    return entries + [dead] * missing
+
+
+def _disc(o: Outline, ahead: Any, up: Any, radius: Any, tread: Any) -> Discs:
+    zero = 0.0 * o.radius_m
+    return Discs(ahead - o.mass_ahead_m, 0.5 * tread, up + o.radius_m - o.mass_above_m, radius + zero, zero + 1.0)
+
+
+def _run(o: Outline, ahead: Any, up: Any, tx: Any, tz: Any, length: Any, tread: Any, driven: float) -> Runs:
+    zero = 0.0 * o.radius_m
+    return Runs(
+        ahead - o.mass_ahead_m + zero, 0.5 * tread, up + o.radius_m - o.mass_above_m, tx + zero, tz + zero, length + zero,
+        zero + driven,
+    )  # fmt: skip
+
+
+def _station(o: Outline, ahead: Any, up: Any, angle: Any, length: Any, width: Any, tread: Any, **more: float) -> Stations:
+    """One segment; its angle is that of the belt against the body's x axis."""
+    zero = 0.0 * o.radius_m
+    is_plain = more.get("driven", 1.0) == 0.0
+    share = 0.0 if is_plain else o.cleat_share
+    return Stations(
+        x=ahead - o.mass_ahead_m + zero,
+        y=0.5 * tread + zero,
+        z=up + o.radius_m - o.mass_above_m + zero,
+        tx=np.cos(angle) + zero,
+        tz=np.sin(angle) + zero,
+        driven=zero + more.get("driven", 1.0),
+        hard=zero + more.get("hard", 1.0),
+        reach=zero if is_plain else o.cleat_height_m,
+        length=length + zero,
+        area=length * width * (1.0 - share) + zero,
+        width=np.minimum(width, length) + zero if is_plain else width + zero,
+        cleat_area=length * width * share + zero,
+        # The tip bears at its full height, the flanks at half of it on average.
+        cleat_height=zero if is_plain else o.cleat_height_m * (1.0 - 0.5 * o.cleat_taper),
+        upstream=zero + more.get("upstream", 1.0),
+        downstream=zero + more.get("downstream", 1.0),
+    )
+
+
+def _belt_stations(o: Outline, segments: int) -> list[Stations]:
+    """From behind the rear sprocket along the underside to the front one."""
+    along, around = counts(o, segments)
+    turn, step = np.pi / around, o.axle_distance_m / along
+    near = [k for k in range(around) if (k + 0.5) * turn < _REACH_RAD]
+    arc = o.radius_m * turn
+    found = []
+    for k in reversed(near):
+        angle = (k + 0.5) * turn
+        found.append((-o.radius_m * np.sin(angle), -o.radius_m * np.cos(angle), -angle, arc, 0.0))
+    found += [((k + 0.5) * step, -o.radius_m, 0.0, step, 1.0) for k in range(along)]
+    for k in near:
+        angle = (k + 0.5) * turn
+        found.append((o.axle_distance_m + o.radius_m * np.sin(angle), -o.radius_m * np.cos(angle), angle, arc, 0.0))
+    last = len(found) - 1
+    return [
+        _station(o, x, z, angle, length, o.belt_width_m, o.tread_m, hard=hard, upstream=float(k < last), downstream=float(k > 0))
+        for k, (x, z, angle, length, hard) in enumerate(found)
+    ]
+
+
+def _flipper(o: Outline, segments: int) -> tuple[list[Stations], Discs, Runs]:
+    """Underside of a flipper from the front axle to its tip, a little steeper where it tapers."""
+    count = max(
+        2, round(segments * float(np.mean(o.flipper_length_m)) / (2.0 * float(np.mean(o.axle_distance_m + np.pi * o.radius_m))))
+    )
+    taper = np.arcsin((o.radius_m - o.flipper_tip_radius_m) / o.flipper_length_m)
+    slope = o.flipper_angle_rad + taper
+    tx, tz = np.cos(slope), np.sin(slope)
+    length = o.flipper_length_m * np.cos(taper)
+    x0, z0 = o.axle_distance_m + o.radius_m * tz, -o.radius_m * tx
+    step = length / count
+    stations = [
+        _station(
+            o, x0 + (k + 0.5) * step * tx, z0 + (k + 0.5) * step * tz, slope, step, o.flipper_width_m, o.flipper_tread_m,
+            upstream=float(k < count - 1), downstream=float(k > 0),
+        )
+        for k in range(count)
+    ]  # fmt: skip
+    tip_x = o.axle_distance_m + o.flipper_length_m * np.cos(o.flipper_angle_rad)
+    disc = _disc(
+        o, tip_x, o.flipper_length_m * np.sin(o.flipper_angle_rad), o.flipper_tip_radius_m + o.cleat_height_m, o.flipper_tread_m
+    )
+    out = o.cleat_height_m
+    run = _run(o, x0 + out * tz, z0 - out * tx, tx, tz, length, o.flipper_tread_m, 1.0)
+    return stations, disc, run
+
+
+def _belly(o: Outline) -> tuple[list[Stations], Runs]:
+    """The plate between the tracks, half of it on either side."""
+    up, step = o.belly_clearance_m - o.radius_m, o.axle_distance_m / _BELLY
+    half = 0.5 * o.belly_width_m
+    stations = [
+        _station(o, (k + 0.5) * step, up, 0.0, step, half, half, driven=0.0, upstream=0.0, downstream=0.0) for k in range(_BELLY)
+    ]
+    return stations, _run(o, 0.0, up, 1.0, 0.0, o.axle_distance_m, half, 0.0)

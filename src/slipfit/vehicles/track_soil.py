@@ -1,0 +1,215 @@
+"""Segments of a track in soil: each a plate of `contact.soil`, on ground that remembers, carried through by a belt that does too.
+
+The pressure acts along a segment's own normal, shear along the belt and across. Each place of the ground (a cell of a square
+grid) keeps its deepest sinkage and largest slip. What a segment has sheared belongs to the belt's links, which move rearward
+through the stations: with J = -K ln(1 - |m|) the shear displacement behind a mobilised share m,
+
+    dJ_k/dt = (slip) - w (J_k - J_k+1) / l      upwind; from the first segment in the soil on, J = i x as along a straight path
+
+Soil also resists where it is pushed aside: per metre of wall a z + b z^2 (`soil.bulldozing`), along the sides of the belts and
+before the front sprocket.
+
+Symbols    m mobilised share of the strength · w belt speed · l length of a segment · i slip · z sinkage
+Reference  derived in docs/theory/tracked, eq. (carried)
+"""
+
+from math import exp, floor, log, sqrt
+from typing import Any, NamedTuple
+
+from slipfit.contact.slip import SPEED_FLOOR_MPS, slip_ratio
+from slipfit.contact.soil import Bristles, Place, Plate, bristles_after, place_after, plate_normal, plate_shear
+from slipfit.ground.shape import soil_depth
+from slipfit.kernels import Shared, alike, any_of, deposit, part, take, where
+from slipfit.kernels.space import Vec3, added, cross, dot, to_ground
+from slipfit.vehicles.track_contact import carry, place_of
+
+#: Of a saturated shear this much is kept from the limit, so that its logarithm is finite.
+_LEAST = 1e-9
+
+
+class Ruts(NamedTuple):
+    """A square grid of places that remember; two numbers each."""
+
+    origin_x: float  # m
+    origin_y: float
+    per_spacing: float  # 1/m
+    columns: float
+    rows: float
+    cells: Shared  # as many entries as there are cells; what they hold belongs to the run
+
+
+class SoilWork(NamedTuple):
+    """One number per station."""
+
+    depth: Any  # m, below the untouched surface
+    deepest: Any  # m, of the place
+    slipped: Any  # largest slip of the place
+    cell: Any
+    start_n: Any
+    nn: Any
+    load: Any  # N
+    secant: Any
+    extra_y: Any
+    start_x: Any
+    start_y: Any
+    force_x: Any  # N, along the belt
+
+
+@part
+def plate_of(stations, n):
+    return Plate(stations.area[n], stations.width[n], stations.cleat_area[n], stations.cleat_height[n])
+
+
+@part
+def axes_of_plate(stations, n):
+    """Arm, normal and direction along the belt of a station; across is the body's y axis."""
+    tx, tz = stations.tx[n], stations.tz[n]
+    zero = alike(0.0, tx)
+    return Vec3(stations.x[n], stations.y[n], stations.z[n]), Vec3(-tz, zero, tx), Vec3(tx, zero, tz)
+
+
+@part
+def _cell(ruts, x, y):
+    column = max(0.0, min(ruts.columns - 1.0, floor((x - ruts.origin_x) * ruts.per_spacing)))
+    row = max(0.0, min(ruts.rows - 1.0, floor((y - ruts.origin_y) * ruts.per_spacing)))
+    return row * ruts.columns + column
+
+
+@part
+def _pushed_aside(soil, depth):
+    """Resistance of the soil against a wall at a depth, N per metre of wall."""
+    z = max(depth, 0.0)
+    return (soil.side_cohesive + soil.side_weight * z) * z
+
+
+@part
+def find_soil(soil, ruts, ground, memory, cells, stations, work, place, now, velocity, rate, belt, side, dt):
+    """Depths of one side's stations and their normal answers, at the start of the step."""
+    ns, count = len(stations.x) // 2, len(ruts.cells.array)
+    for k in range(ns):
+        n = side * ns + k
+        p = place_of(place, now, stations.x[n], stations.y[n], stations.z[n])
+        depth = where(stations.area[n] > 0.0, soil_depth(ground, memory, p.x, p.y, p.z), alike(-1.0, p.z))
+        nothing = alike(0.0, depth)
+        work.depth[n], work.nn[n], work.start_n[n], work.load[n] = depth, nothing, nothing, nothing
+        if any_of(depth + stations.cleat_height[n] > 0.0):
+            arm, _, along = axes_of_plate(stations, n)
+            v = added(velocity, cross(rate, arm))
+            cell = _cell(ruts, p.x, p.y)
+            known = Place(take(cells, cell), take(cells, cell + count))
+            slip = slip_ratio(dot(along, v), stations.driven[n] * belt)
+            answer = plate_normal(soil, plate_of(stations, n), known, depth, to_ground(now, v).z, slip, dt)
+            work.start_n[n], work.nn[n] = answer.start, answer.per_rising
+            work.deepest[n], work.slipped[n], work.cell[n] = known.deepest, known.slip, cell
+            work.extra_y[n] = stations.length[n] * _pushed_aside(soil, depth) / max(abs(v.y), SPEED_FLOOR_MPS)
+
+
+@part
+def gather_soil(soil, stations, work, shares, velocity, rate, belt, side, sums, dt):
+    """What the segments of one side add, taken at a guess of the velocities to come."""
+    ns = len(stations.x) // 2
+    half = len(shares) // 2
+    for k in range(ns):
+        n = side * ns + k
+        if any_of(work.start_n[n] > 0.0):
+            arm, normal, along = axes_of_plate(stations, n)
+            v = added(velocity, cross(rate, arm))
+            load = max(0.0, work.start_n[n] - work.nn[n] * dot(normal, v))
+            is_loaded = load > 0.0
+            slip_x, slip_y = stations.driven[n] * belt - dot(along, v), -v.y
+            answer = plate_shear(soil, plate_of(stations, n), Bristles(shares[n], shares[half + n]), load, slip_x, slip_y, dt)
+            nothing = alike(0.0, load)
+            work.load[n], work.secant[n], work.start_x[n], work.start_y[n] = load, answer.xx, answer.start_x, answer.start_y
+            sums = carry(
+                sums, arm, normal, along, stations.driven[n], where(is_loaded, work.start_n[n], nothing),
+                where(is_loaded, work.nn[n], nothing), answer.xx, where(is_loaded, work.extra_y[n], nothing), answer.start_x,
+                answer.start_y,
+            )  # fmt: skip
+    return sums
+
+
+@part
+def share_soil(soil, stations, work, velocity, rate, belt, side, again):
+    """Loads that belong to the new velocities; whether a segment would have to pull."""
+    ns = len(stations.x) // 2
+    for k in range(ns):
+        n = side * ns + k
+        if any_of(work.start_n[n] > 0.0):
+            arm, normal, along = axes_of_plate(stations, n)
+            v = added(velocity, cross(rate, arm))
+            load = work.start_n[n] - work.nn[n] * dot(normal, v)
+            again = again | ((load < 0.0) & (work.load[n] > 0.0))
+            work.force_x[n] = where(
+                work.load[n] > 0.0,
+                work.start_x[n] + work.secant[n] * (stations.driven[n] * belt - dot(along, v)),
+                alike(0.0, load),
+            )
+            work.load[n] = where(work.load[n] > 0.0, max(0.0, load), alike(0.0, load))
+    return again
+
+
+@part
+def remember_soil(soil, ruts, cells, stations, work, shares, velocity, rate, belt, side, dt):
+    """What the step leaves behind on one side: in the belt's links, and in the ground."""
+    ns, half, count = len(stations.x) // 2, len(shares) // 2, len(ruts.cells.array)
+    for k in range(ns):
+        n = side * ns + k
+        nothing = alike(0.0, work.depth[n])
+        if any_of(work.start_n[n] > 0.0):
+            arm, _, along = axes_of_plate(stations, n)
+            v = added(velocity, cross(rate, arm))
+            rim, ahead, load = stations.driven[n] * belt, dot(along, v), work.load[n]
+            after = bristles_after(soil, Bristles(shares[n], shares[half + n]), load, rim - ahead, -v.y, dt)
+            shares[n], shares[half + n] = after.x, after.y
+            # In lanes, a run that does not touch here must not write: where it has nothing to say, it writes what there is.
+            known = Place(take(cells, work.cell[n]), take(cells, work.cell[n] + count))
+            left = place_after(known, work.depth[n], slip_ratio(ahead, rim), load)
+            deposit(cells, work.cell[n], left.deepest)
+            deposit(cells, work.cell[n] + count, left.slip)
+        else:
+            shares[n], shares[half + n] = nothing, nothing
+
+
+@part
+def _displacement(soil, x, y):
+    """Shear displacement over K behind a mobilised share, along it; per unit of the share's components."""
+    size = sqrt(x * x + y * y)
+    return -log(max(1.0 - size, _LEAST)) / max(size, _LEAST)
+
+
+@part
+def carry_along(soil, stations, work, shares, belts, dt):
+    """The belts run on and carry what their links have sheared from station to station. Table `work` gives which are loaded."""
+    ns, half = len(stations.x) // 2, len(shares) // 2
+    for side in range(2):
+        first = side * ns
+        ahead = belts[side] >= 0.0
+        for k in range(ns):
+            n = first + k
+            if any_of(work.load[n] > 0.0):
+                # Forward, links come from the station ahead. That one is not yet carried in this pass; backward, it is, which
+                # only adds a little to the transport's own smoothing.
+                front, back = first + min(k + 1, ns - 1), first + max(k - 1, 0)
+                is_fed = where(ahead, work.load[front] * stations.upstream[n], work.load[back] * stations.downstream[n]) > 0.0
+                near = where(is_fed, alike(1.0, work.load[n]), 2.0)
+                x, y = shares[n], shares[half + n]
+                fx, fy = where(ahead, shares[front], shares[back]), where(ahead, shares[half + front], shares[half + back])
+                per, per_f = _displacement(soil, x, y), _displacement(soil, fx, fy)
+                per_f = where(is_fed, per_f, 0.0 * per)
+                flow = min(1.0, near * abs(belts[side]) * dt / stations.length[n] * stations.driven[n])
+                jx, jy = x * per + flow * (fx * per_f - x * per), y * per + flow * (fy * per_f - y * per)
+                size = sqrt(jx * jx + jy * jy)
+                share = (1.0 - exp(-size)) / max(size, _LEAST)
+                shares[n], shares[half + n] = jx * share, jy * share
+
+
+@part
+def front_resistance(robot, memory, s, now, side):
+    """Resistance of soil before the front sprocket (N s/m against going ahead), and where it acts."""
+    discs, stations, ahead = robot.tables.discs, robot.tables.stations, s.velocity.x
+    n = side * (len(discs.x) // 2) + 1
+    low = Vec3(discs.x[n], discs.y[n], discs.z[n] - discs.radius[n])
+    p = place_of(s.place, now, low.x, low.y, low.z)
+    depth = soil_depth(robot.ground, memory, p.x, p.y, p.z)
+    drag = stations.width[side * (len(stations.x) // 2)] * _pushed_aside(robot.soil, depth) / max(ahead, SPEED_FLOOR_MPS)
+    return where(ahead > 0.0, drag, alike(0.0, drag)), low
