@@ -45,7 +45,7 @@ def record(batch, steps, *, every=10, in_lanes=False, run=0, dt=DT):
     vehicle = skid_steer if is_planar else rough
     (vehicle.in_lanes if in_lanes else vehicle.one_by_one)(batch, 0, n, 1, every, dt, out, status)
     o = out[run]
-    names = ("speed", "angle", "load", "force_x", "force_y", "effort", "lowest", "slip_x", "slip_y", "told")
+    names = ("speed", "angle", "load", "force_x", "force_y", "effort", "lowest", "slip_x", "slip_y", "told", "sinkage")
     found = {name: o[:, body + 4 * k : body + 4 * k + 4] for k, name in enumerate(names)}
     first = body + 4 * len(names) + len(NOTE_COLUMNS)
     found["flows"] = o[:, first : first + len(FLOW_COLUMNS)]

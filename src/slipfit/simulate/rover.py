@@ -257,7 +257,7 @@ def drive_rovers(
     notes += _too_sharp(terrain, robot) if terrain else ()
     driver, hold, steps = _driver(robot, scenario, values)
     steps += -steps % every
-    batch = as_batch(_runs(robot, ground, scenario, values, driver, terrain, n), n)
+    batch = as_batch(runs_of(robot, ground, scenario, values, driver, terrain, n), n)
     body = rough.BODY6_COLUMNS if in_space else planar_body.BODY_COLUMNS
     per_wheel = len(run_loop.WHEEL_COLUMNS) + len(run_loop.SLIP_COLUMNS)
     more = len(NOTE_COLUMNS) + len(FLOW_COLUMNS) + len(STORE_COLUMNS) + 1
@@ -362,7 +362,7 @@ def _driver(robot: Robot, scenario: Scenario, v: Values) -> tuple[Any, int, int]
     return Table(Shared(np.concatenate([table, held]).ravel())), 1, len(table)
 
 
-def _runs(
+def runs_of(
     robot: Robot, ground: Ground, scenario: Scenario, v: Values, driver: Any, terrain: Terrain | None, n: int
 ) -> rough.RoughRuns | skid_steer.SkidSteerRuns:
     """A batch, before its leaves are filled up."""
