@@ -264,7 +264,7 @@ def climb_many(
 # --- numbers --------------------------------------------------------------------------------------------------------------------
 
 
-def _named_values(robot: TrackedRobot, climb: ClimbScenario) -> Values:
+def climb_numbers(robot: TrackedRobot, climb: ClimbScenario) -> Values:
     """Every number of a run that can be varied, by its name."""
     static, dynamic = climb.friction()
     x, _, height = robot.centre_of_mass_m.value
@@ -286,7 +286,7 @@ def _named_values(robot: TrackedRobot, climb: ClimbScenario) -> Values:
     }
 
 
-def _bounds(robot: TrackedRobot, climb: ClimbScenario) -> dict[str, tuple[float, float]]:
+def climb_bounds(robot: TrackedRobot, climb: ClimbScenario) -> dict[str, tuple[float, float]]:
     found = {name: (p.lower_bound, p.upper_bound) for name, p in robot.parameters().items()}
     found |= {p.name: (p.lower, p.upper) for p in SOIL.parameters}
     half = 0.5 * robot.wheelbase_m
@@ -306,7 +306,7 @@ def _bounds(robot: TrackedRobot, climb: ClimbScenario) -> dict[str, tuple[float,
 
 
 def _varied(robot: TrackedRobot, climb: ClimbScenario, vary: Mapping[str, Any]) -> tuple[Values, int]:
-    values, bounds = _named_values(robot, climb), _bounds(robot, climb)
+    values, bounds = climb_numbers(robot, climb), climb_bounds(robot, climb)
     arrays: Values = {}
     for name, given in vary.items():
         if name not in values:

@@ -59,7 +59,7 @@ from slipfit.vehicles.track_verdict import RUNNING, Look, begin_story, judge, ma
 _MOST_PASSES = 3
 
 #: A contact may carry this much more than its friction before a step is solved again.
-_TOLERATED = 0.02
+_TOLERATED = 0.005
 
 #: Belts carry what they remember every so many steps.
 _CARRY_EVERY = 4
