@@ -42,6 +42,8 @@ _HOMES = {
     "RunStatus": "slipfit.simulate",
     "simulate": "slipfit.simulate",
     "simulate_many": "slipfit.simulate",
+    "simulate_climb": "slipfit.simulate.climb",
+    "climb_many": "slipfit.simulate.climb",
     "Fit": "slipfit.calibrate",
     "calibrate": "slipfit.calibrate",
     "Ladder": "slipfit.calibrate.ladder",
@@ -101,6 +103,8 @@ if TYPE_CHECKING:
     from slipfit.simulate import Trajectory as Trajectory
     from slipfit.simulate import simulate as simulate
     from slipfit.simulate import simulate_many as simulate_many
+    from slipfit.simulate.climb import climb_many as climb_many
+    from slipfit.simulate.climb import simulate_climb as simulate_climb
     from slipfit.twin import Twin as Twin
 
 

@@ -1,4 +1,4 @@
-"""MAXXII, a tracked robot of 61 kg indoors: per-track slip beside the ideal and the constant-track model, on states not fitted."""
+"""MAXXII, a tracked robot of 61 kg indoors: per-track slip beside the ideal and the constant-track model, on other states."""
 
 import numpy as np
 import pytest

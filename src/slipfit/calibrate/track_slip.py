@@ -5,7 +5,7 @@
 Each track has its own constants, found by linear least squares. Of three nested sets of functions f the one with the smallest
 leave-one-out error within the fitted states is taken; states that are held out have no say.
 
-Symbols    own, other speeds of the two belts (m/s) · beta longitudinal slip velocity (m/s), positive where the belt outruns the ground
+Symbols    own, other speeds of the two belts (m/s) · beta longitudinal slip velocity (m/s), positive in driving
 Reference  derived in docs/theory/tracked; measured states such as those of the MAXXII robot (indoor)
 Valid for  steady driving within the speeds of the fitted states
 """
@@ -65,7 +65,9 @@ class TrackSlipFit:
         )
 
 
-def fit_track_slip(left_mps: np.ndarray, right_mps: np.ndarray, slip_left_mps: np.ndarray, slip_right_mps: np.ndarray) -> TrackSlipFit:
+def fit_track_slip(
+    left_mps: np.ndarray, right_mps: np.ndarray, slip_left_mps: np.ndarray, slip_right_mps: np.ndarray
+) -> TrackSlipFit:
     """Fit the slip of both tracks, (n,) each: belt speeds and slip velocities."""
     arrays = [np.asarray(a, dtype=float) for a in (left_mps, right_mps, slip_left_mps, slip_right_mps)]
     if len({a.shape for a in arrays}) > 1 or arrays[0].ndim != 1:

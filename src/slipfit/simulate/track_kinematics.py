@@ -22,7 +22,9 @@ class PlanarRates(NamedTuple):
     yaw_rate_radps: Any
 
 
-def planar_rates(heading_rad, left_radps, right_radps, slip_left, slip_right, slip_angle_rad, *, radius_m, tread_m) -> PlanarRates:  # type: ignore[no-untyped-def]
+def planar_rates(
+    heading_rad, left_radps, right_radps, slip_left, slip_right, slip_angle_rad, *, radius_m, tread_m
+) -> PlanarRates:  # type: ignore[no-untyped-def]
     """Velocity of the vehicle's middle over the ground and its yaw rate; takes arrays."""
     left, right = radius_m * left_radps * (1.0 - slip_left), radius_m * right_radps * (1.0 - slip_right)
     speed, aside = 0.5 * (left + right), np.tan(slip_angle_rad)
@@ -45,9 +47,9 @@ def track_traction_n(slip: Any, *, cohesion_pa: float, friction_angle_rad: float
 
 
 def lateral_resistance(mu_lat: Any, radius_m: Any = 0.0, tread_m: float = 1.0) -> Any:
-    """mu_l of a turn: as given on the spot, and less in wide turns, mu / (0.925 + 0.15 R / B)  [Steeds1950]; never more than given.
+    """mu_l of a turn: as given on the spot, and less in wide turns, mu / (0.925 + 0.15 R / B); never more than given.
 
-    Without a radius the value itself: a turn on the spot.
+    That resistance falls with the radius is Steeds's [Steeds1950]; form and constants are assumed, not measured here.
     """
     return np.minimum(mu_lat, np.divide(mu_lat, 0.925 + 0.15 * np.abs(radius_m) / tread_m))
 

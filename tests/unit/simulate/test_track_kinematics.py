@@ -17,9 +17,7 @@ SAND = {"cohesion_pa": 1040.0, "friction_angle_rad": math.radians(28), "shear_mo
 TRACKS = {"load_n": 311.64, "area_m2": 0.07112, "length_m": 0.508}
 
 
-@pytest.mark.parametrize(
-    ("slip", "thrust"), [(0.05, 140.075), (0.1, 183.874), (0.2, 211.366), (0.4, 225.513), (0.6, 230.231)]
-)
+@pytest.mark.parametrize(("slip", "thrust"), [(0.05, 140.075), (0.1, 183.874), (0.2, 211.366), (0.4, 225.513), (0.6, 230.231)])
 def test_thrust_of_a_track_is_the_specifications(slip, thrust):
     """SPEC 5(b), computed independently: tolerance 1e-3 N."""
     assert track_traction_n(slip, **SAND, **TRACKS) == pytest.approx(thrust, abs=1e-3)
