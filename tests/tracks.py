@@ -22,6 +22,8 @@ def plain_climber(**changed):
     for key in ("belt_loss_share", "belt_loss_n_s_per_m", "belt_tension_n"):
         data["powertrain"][key] = 0.0
     data["powertrain"]["torque_limit_nm"] = 500.0
+    # At 10 mm/s the library's gains would take seconds to build up the force that a wall needs.
+    data["powertrain"]["speed_gain_n_s_per_m"], data["powertrain"]["integral_gain_n_per_m"] = 2e4, 1e5
     data["contact"]["contact_stiffness_n_per_m_p"] = 3e8
     for path, value in changed.items():
         part, key = path.split("__")

@@ -14,7 +14,7 @@ from slipfit.contact.soil import INFO as SOIL
 from slipfit.contact.soil import soil as make_soil
 from slipfit.contact.stiction import Stiction
 from slipfit.errors import ParameterError, SimulationError
-from slipfit.ground.blocks import FAR_BELOW_M, Blocks, Corner, blocks
+from slipfit.ground.blocks import FAR_BELOW_M, Corner, blocks
 from slipfit.ground.ruts import rutted
 from slipfit.kernels import Shared, as_batch, run_chunks
 from slipfit.library import TrackedRobot, find_tracked_robot
@@ -393,7 +393,7 @@ def obstacle_corners(climb: ClimbScenario, v: Values, first_m: Any) -> tuple[lis
     return [], _NEVER, 0.0
 
 
-def _ground(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, has_soil: bool) -> Blocks:
+def _ground(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, has_soil: bool) -> Any:
     front = 0.5 * np.asarray(v["axle_distance_m"]) + v["sprocket_radius_m"] + v.get("cleat_height_m", 0.0)
     first = front + v["distance_m"]
     corners, far, is_ditch = obstacle_corners(climb, v, first)
@@ -428,9 +428,9 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
     constants = {name: v[name] for name in soil_names if name in v} if has_soil else dict(SOIL.example)
     soil = make_soil(**constants, gravity_mps2=v["gravity_mps2"])
     ground = _ground(robot, climb, v, n, has_soil)
-    height = np.asarray(v["centre_of_mass_height_m"])
+    height: Any = np.asarray(v["centre_of_mass_height_m"])
     z = height - static_sinkage_m(robot, v, soil) if has_soil else height + v.get("cleat_height_m", 0.0)
-    radius = np.asarray(v["sprocket_radius_m"])
+    radius: Any = np.asarray(v["sprocket_radius_m"])
     has_ramp = climb.ramp_s > 0.0 and not climb.starts_rolling
     since = (np.arange(periods) + 1.0) * control_s
     ramp = np.minimum(1.0, since / climb.ramp_s) if has_ramp else np.ones(periods)
@@ -439,8 +439,9 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
     speeds = np.column_stack([(climb.speed_mps - turning) / unit * ramp, (climb.speed_mps + turning) / unit * ramp])
     factor = v["speed_mps"] if climb.speed_mps else 1.0
     has_goal = climb.obstacle.kind != "none"
+    goal: Any = np.asarray(ground.goal) + 0.5 * radius if has_goal else _NEVER
     rules = track_verdict.Rules(
-        np.asarray(ground.goal) + 0.5 * radius if has_goal else _NEVER, climb.patience_s if has_goal else _NEVER, _GAIN_M,
+        goal, climb.patience_s if has_goal else _NEVER, _GAIN_M,
         0.0 if climb.starts_rolling else climb.ramp_s,
     )  # fmt: skip
     return tracked.TrackedRuns(

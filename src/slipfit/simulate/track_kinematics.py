@@ -23,8 +23,9 @@ class PlanarRates(NamedTuple):
 
 
 def planar_rates(
-    heading_rad, left_radps, right_radps, slip_left, slip_right, slip_angle_rad, *, radius_m, tread_m
-) -> PlanarRates:  # type: ignore[no-untyped-def]
+    heading_rad: Any, left_radps: Any, right_radps: Any, slip_left: Any, slip_right: Any, slip_angle_rad: Any, *, radius_m: float,
+    tread_m: float,
+) -> PlanarRates:  # fmt: skip
     """Velocity of the vehicle's middle over the ground and its yaw rate; takes arrays."""
     left, right = radius_m * left_radps * (1.0 - slip_left), radius_m * right_radps * (1.0 - slip_right)
     speed, aside = 0.5 * (left + right), np.tan(slip_angle_rad)
