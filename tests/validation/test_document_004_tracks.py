@@ -38,9 +38,10 @@ def test_at_rest_hard_ground_bears_the_weight():
 def test_at_rest_sand_bears_the_weight_where_the_pressure_curve_says():
     """Statics, and SPEC 5(b): 311.64 N on 2 x 0.07 x 0.508 m of dry sand sink 4.841 mm; the sprockets' arcs bear a little too."""
     rest = simulate_climb(plain_climber(), at_rest(soil=SAND))
-    weight = plain_climber().mass_kg.value * 9.81
-    assert rest["soil_load_left_n"][-1] + rest["soil_load_right_n"][-1] == pytest.approx(weight, rel=1e-6)
-    assert 1e3 * rest["sinkage_left_m"][-1] == pytest.approx(4.841, rel=0.1)
+    # Loads on the arcs lean; what bears upwards is the weight where nothing accelerates any more.
+    upwards = np.diff(rest["vz_mps"])[-3:] / np.diff(rest["time_s"])[-3:] / 9.81
+    assert np.abs(upwards).max() < 1e-6
+    assert 1e3 * rest["sinkage_left_m"][-1] == pytest.approx(4.841, rel=0.01)
     assert rest["sinkage_left_m"][-1] < 4.841e-3
 
 
