@@ -38,6 +38,17 @@ def slow_climb(height_m, edge_radius_m, *, step_s=1e-3, distance_m=0.005):
     )  # fmt: skip
 
 
+def dropped(height_m):
+    """Total energy (J) over time, every 10 ms, of the robot let go this far above level hard ground, nose a little up."""
+    robot, scenario = plain_climber(), ClimbScenario(mu_static=0.8, speed_mps=0.0, duration_s=1.0)
+    values, _ = climbs._varied(robot, scenario, {})
+    one = as_batch(climbs._runs(robot, scenario, values, 1, 0.01, 100), 1)
+    begin = one.begin._replace(z=one.begin.z + height_m, pitch_up=one.begin.pitch_up + 0.1)
+    out, status = np.empty((1, 101, len(tracked.TRACK_COLUMNS))), np.empty(1)
+    tracked.one_by_one(one._replace(begin=begin), 0, 1, 10, 10, 1e-3, out, status)
+    return out[0, :, tracked.TRACK_COLUMNS.index("energy_j")]
+
+
 def has_climbed(height_m, edge_radius_m, mu, *, nose_on_edge):
     """Which of the frictions suffice, climbing at 10 mm/s from level ground, or with the nose laid on the edge before."""
     robot, scenario, mu = plain_climber(), slow_climb(height_m, edge_radius_m), np.asarray(mu, dtype=float)

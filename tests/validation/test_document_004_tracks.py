@@ -6,7 +6,7 @@ import pytest
 from slipfit.simulate.climb import Verdict, climb_many, longest_step_s, simulate_climb
 from slipfit.simulate.climb_scenario import ClimbScenario
 from slipfit.vehicles.step_climb import friction_needed
-from tracks import SHAPE, friction_found, plain_climber
+from tracks import SHAPE, dropped, friction_found, plain_climber
 
 SAND = "dry_sand"
 
@@ -46,10 +46,13 @@ def test_at_rest_sand_bears_the_weight_where_the_pressure_curve_says():
 
 
 def test_what_is_dropped_never_gains_energy():
-    """No drive, belts held by friction: kinetic, potential and pressed energy together only fall (SPEC 7.2)."""
-    drop = climb_many(plain_climber(), at_rest(), {"centre_of_mass_height_m": np.full(2, 0.075)})
-    energy = drop.records[0, :, -4]
-    assert (np.diff(energy[1:]) <= 1e-9 * energy[0]).all()
+    """Belts at rest: kinetic, potential and pressed energy together only fall (SPEC 7.2); 5 cm lose at least 14 J.
+
+    Recorded depths are those at the start of the last step, 1 ms older than the velocities: that much the sum may err.
+    """
+    energy = dropped(0.05)
+    assert (np.diff(energy) <= 1e-4).all()
+    assert energy[0] - energy[-1] > 14.0
 
 
 def test_mirrored_climbs_are_mirrored():
