@@ -45,6 +45,8 @@ _HOMES = {
     "Study": "slipfit.study",
     "StudyFile": "slipfit.study",
     "run_study": "slipfit.study",
+    "simulate_climb": "slipfit.simulate.climb",
+    "climb_many": "slipfit.simulate.climb",
     "Fit": "slipfit.calibrate",
     "calibrate": "slipfit.calibrate",
     "Ladder": "slipfit.calibrate.ladder",
@@ -104,6 +106,8 @@ if TYPE_CHECKING:
     from slipfit.simulate import Trajectory as Trajectory
     from slipfit.simulate import simulate as simulate
     from slipfit.simulate import simulate_many as simulate_many
+    from slipfit.simulate.climb import climb_many as climb_many
+    from slipfit.simulate.climb import simulate_climb as simulate_climb
     from slipfit.study import Study as Study
     from slipfit.study import StudyFile as StudyFile
     from slipfit.study import run_study as run_study

@@ -43,12 +43,16 @@ def simulate(
 
     Example: slipfit simulate p3at --slope-deg 10 --plot drive.png -o drive.csv
     """
+    from slipfit.library import TrackedRobot
     from slipfit.simulate import simulate as run
     from slipfit.simulate.run import robot_on_ground
     from slipfit.simulate.scenario import find_scenario, standard_drive
     from slipfit.twin import Twin, find_driver
 
     driver = find_driver(robot)
+    if isinstance(driver, TrackedRobot):
+        _climb(driver, scenario or "curb_117mm", out, report, json=json, force=force)
+        return
     drive = find_scenario(scenario) if scenario else standard_drive(getattr(driver, "drive", "skid_steer"))
     asked_by = robot if isinstance(driver, Twin) else None if ground else scenario
     with _told_with(asked_by):
@@ -83,6 +87,43 @@ def simulate(
         document |= _rover_document(trajectory)
     show("\n".join(lines), {**document, "notes": [*document.get("notes", []), *notes]}, as_json=json)
     if trajectory.status.name not in ("FINISHED", "ARRIVED"):
+        raise typer.Exit(1)
+
+
+def _climb(robot: Any, scenario: str, out: Path | None, report: Path | None, *, json: bool, force: bool) -> None:
+    """A tracked robot climbs."""
+    from slipfit.library.files import check_target
+    from slipfit.report.climb_report import write_climb_report
+    from slipfit.report.html import PAGE_FORMATS
+    from slipfit.simulate.climb import Verdict, simulate_climb
+    from slipfit.simulate.climb_scenario import find_climb
+
+    climb = find_climb(scenario)
+    for target, formats in ((out, (".csv",)), (report, PAGE_FORMATS)):
+        if target:
+            check_target(target, force=force, formats=formats)
+    with working("simulating; tracked robots that were never run here are compiled first, some 60 s"), _told_with(scenario):
+        trajectory = simulate_climb(robot, climb)
+    written = [path for path in (out, report) if path]
+    if out:
+        trajectory.save(out, force=force)
+    if report:
+        write_climb_report(trajectory, robot, climb, report, force=force)
+    columns = trajectory.columns
+    document = {
+        "robot": robot.name,
+        "scenario": scenario,
+        "verdict": trajectory.verdict.name.lower(),
+        "margin": trajectory.margin,
+        "stopped_at_s": trajectory.stopped_at_s,
+        "end": {name: float(columns[name][-1]) for name in ("x_m", "y_m", "z_m")},
+        "largest_pitch_up_rad": float(trajectory.pitch_up_rad.max()),
+        "deepest_sinkage_m": float(columns["deepest_m"].max()),
+        "notes": list(trajectory.notes),
+        "written": written,
+    }
+    show("\n".join([trajectory.summary(), *(f"wrote {path}" for path in written)]), document, as_json=json)
+    if trajectory.verdict not in (Verdict.CLIMBED, Verdict.FINISHED):
         raise typer.Exit(1)
 
 

@@ -12,7 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipfit.ground.shape import cell_count, gravity_in_ground, is_on_map, leave_rut, rut_at, surface
+from slipfit.ground.shape import (
+    along_profile,
+    block_count,
+    cell_count,
+    clearance,
+    edge_count,
+    edge_of,
+    gravity_in_ground,
+    is_on_map,
+    leave_rut,
+    rut_at,
+    soil_depth,
+    surface,
+)
 from slipfit.kernels import Shared, deposit, part, take, where
 
 #: Cells along a side of the window: with cells of 3 cm a square of 7.7 m.
@@ -82,3 +95,33 @@ def _(ground):
 @is_on_map.of(Rutted)
 def _(ground, x, y):
     return is_on_map(ground.shape, x, y)
+
+
+@block_count.of(Rutted)
+def _(ground):
+    return block_count(ground.shape)
+
+
+@clearance.of(Rutted)
+def _(ground, memory, b, x, y, z):
+    return clearance(ground.shape, memory, b, x, y, z)
+
+
+@edge_count.of(Rutted)
+def _(ground):
+    return edge_count(ground.shape)
+
+
+@edge_of.of(Rutted)
+def _(ground, b, place, tangent):
+    return edge_of(ground.shape, b, place, tangent)
+
+
+@soil_depth.of(Rutted)
+def _(ground, memory, x, y, z):
+    return soil_depth(ground.shape, memory, x, y, z)
+
+
+@along_profile.of(Rutted)
+def _(ground, x, y):
+    return along_profile(ground.shape, x, y)

@@ -23,7 +23,7 @@ def schema_text(model: type[NamedFile]) -> str:
 
 def _robot_schema() -> dict[str, Any]:
     """All drives in one: what a robot's file may hold follows its `drive`."""
-    models = {"skid_steer": Robot, "omni": OmniRobot, "tracked": TrackedRobot}
+    models: dict[str, type[NamedFile]] = {"skid_steer": Robot, "omni": OmniRobot, "tracked": TrackedRobot}
     drives = {drive: model.model_json_schema(by_alias=True) for drive, model in models.items()}
     shared = {name: entry for schema in drives.values() for name, entry in schema.pop("$defs").items()}
     keys = sorted(set.intersection(*(set(schema["required"]) for schema in drives.values())))

@@ -14,7 +14,8 @@ from slipfit.contact.soil import INFO as SOIL
 from slipfit.contact.soil import soil as make_soil
 from slipfit.contact.stiction import Stiction
 from slipfit.errors import ParameterError, SimulationError
-from slipfit.ground.blocks import FAR_BELOW_M, Blocks, Corner, blocks
+from slipfit.ground.blocks import FAR_BELOW_M, Corner, blocks
+from slipfit.ground.ruts import rutted
 from slipfit.kernels import Shared, as_batch, run_chunks
 from slipfit.library import TrackedRobot, find_tracked_robot
 from slipfit.library.files import check_target, nearest, write_through
@@ -23,13 +24,12 @@ from slipfit.simulate.climb_scenario import ClimbScenario, as_climb
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.rigid_body import Body6
 from slipfit.vehicles.track_shape import Outline, track_tables
-from slipfit.vehicles.track_soil import Ruts
 
 #: Commands are told and verdicts are reached this often, s.
 _CONTROL_S = 0.01
 
-#: Places in the soil that remember are squares of this side, m: half a segment.
-_RUT_M = 0.02
+#: Places in the soil that remember are squares of this side, m (half a segment), in windows of so many: longer than a robot.
+_RUT_M, _RUT_WINDOW = 0.025, 64
 
 #: A place beyond every goal, and a patience beyond every end.
 _NEVER = 1e9
@@ -393,7 +393,7 @@ def obstacle_corners(climb: ClimbScenario, v: Values, first_m: Any) -> tuple[lis
     return [], _NEVER, 0.0
 
 
-def _ground(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, has_soil: bool) -> Blocks:
+def _ground(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, has_soil: bool) -> Any:
     front = 0.5 * np.asarray(v["axle_distance_m"]) + v["sprocket_radius_m"] + v.get("cleat_height_m", 0.0)
     first = front + v["distance_m"]
     corners, far, is_ditch = obstacle_corners(climb, v, first)
@@ -428,9 +428,9 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
     constants = {name: v[name] for name in soil_names if name in v} if has_soil else dict(SOIL.example)
     soil = make_soil(**constants, gravity_mps2=v["gravity_mps2"])
     ground = _ground(robot, climb, v, n, has_soil)
-    height = np.asarray(v["centre_of_mass_height_m"])
+    height: Any = np.asarray(v["centre_of_mass_height_m"])
     z = height - static_sinkage_m(robot, v, soil) if has_soil else height + v.get("cleat_height_m", 0.0)
-    radius = np.asarray(v["sprocket_radius_m"])
+    radius: Any = np.asarray(v["sprocket_radius_m"])
     has_ramp = climb.ramp_s > 0.0 and not climb.starts_rolling
     since = (np.arange(periods) + 1.0) * control_s
     ramp = np.minimum(1.0, since / climb.ramp_s) if has_ramp else np.ones(periods)
@@ -439,8 +439,9 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
     speeds = np.column_stack([(climb.speed_mps - turning) / unit * ramp, (climb.speed_mps + turning) / unit * ramp])
     factor = v["speed_mps"] if climb.speed_mps else 1.0
     has_goal = climb.obstacle.kind != "none"
+    goal: Any = np.asarray(ground.goal) + 0.5 * radius if has_goal else _NEVER
     rules = track_verdict.Rules(
-        np.asarray(ground.goal) + 0.5 * radius if has_goal else _NEVER, climb.patience_s if has_goal else _NEVER, _GAIN_M,
+        goal, climb.patience_s if has_goal else _NEVER, _GAIN_M,
         0.0 if climb.starts_rolling else climb.ramp_s,
     )  # fmt: skip
     return tracked.TrackedRuns(
@@ -454,33 +455,15 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
         ),
         law=Stiction(v["mu_static"], v["mu_dynamic"], v["fading_speed_mps"]),
         soil=soil,
-        ruts=_ruts(robot, climb, v, has_soil),
         belt=tracked.Belt(
             np.asarray(v["sprocket_inertia_kgm2"]) / radius**2 + v["belt_mass_kg"], np.asarray(v["torque_limit_nm"]) / radius,
             v["speed_gain_n_s_per_m"], v["integral_gain_n_per_m"], v["derivative_gain_kg"], v["belt_tension_n"],
             v["belt_loss_share"], v["belt_loss_n_s_per_m"],
         ),
-        ground=ground,
+        ground=rutted(ground, _RUT_M, _RUT_WINDOW),
         begin=tracked.Begin(
             v["centre_of_mass_x_m"], 0.0, z, 0.0, 0.0, factor * climb.speed_mps / unit if climb.starts_rolling else 0.0
         ),
         told=tracked.Told(factor, Shared(speeds.ravel())),
         rules=rules,
     )  # fmt: skip
-
-
-def _ruts(robot: TrackedRobot, climb: ClimbScenario, v: Values, has_soil: bool) -> Ruts:
-    """The grid of places that remember: from behind the robot to the obstacle, or as far as it drives without one."""
-    if not has_soil:
-        return Ruts(0.0, 0.0, 1.0, 1.0, 1.0, Shared(np.zeros(1)))
-    length = float(np.max(v["axle_distance_m"])) + 2.0 * float(np.max(v["sprocket_radius_m"]))
-    wide = (
-        0.5 * max(robot.track_m, robot.flippers.flipper_tread_m.value if robot.flippers else 0.0)
-        + robot.tracks.belt_width_m.value
-    )
-    ahead = float(np.max(v["distance_m"])) if climb.obstacle.kind != "none" else climb.duration_s * abs(climb.speed_mps)
-    behind, ahead = 0.5 * length + 0.2, 0.5 * length + min(ahead, 20.0) + 0.1
-    turns = max(float(np.max(np.abs(v["yaw_rad"]))), abs(climb.yaw_rate_radps) * climb.duration_s)
-    aside = min(behind, wide + 0.05 + 0.5 * length * min(turns, 1.0))
-    columns, rows = round((behind + ahead) / _RUT_M), round(2.0 * aside / _RUT_M)
-    return Ruts(-behind, -aside, 1.0 / _RUT_M, float(columns), float(rows), Shared(np.zeros(columns * rows)))

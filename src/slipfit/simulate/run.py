@@ -18,7 +18,7 @@ from slipfit.simulate.scenario import Scenario, find_scenario
 from slipfit.simulate.sensors import read_sensors
 from slipfit.simulate.speed_loop import through_loops
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
-from slipfit.twin import FittedPowertrain, Twin, find_driver
+from slipfit.twin import FittedPowertrain, Twin, find_wheeled
 from slipfit.vehicles import planar_body, run_loop
 
 _STATUS = {run_loop.OK: RunStatus.FINISHED, run_loop.NOT_FINITE: RunStatus.DIVERGED}
@@ -110,7 +110,7 @@ def simulate(
     """
     scenario = _scenario(scenario)
     if isinstance(robot, str | Path):
-        robot = find_driver(robot)
+        robot = find_wheeled(robot)
     if _keeps_books(robot, scenario, ground):
         return _simulate_rover(robot, scenario, ground)
     if not scenario.sensors.names:
@@ -145,7 +145,7 @@ def simulate_many(
     """
     scenario = _scenario(scenario)
     if isinstance(robot, str | Path):
-        robot = find_driver(robot)
+        robot = find_wheeled(robot)
     powertrain = robot.powertrain if isinstance(robot, Twin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
     if scenario.keeps_books or is_soft(ground):
@@ -199,7 +199,7 @@ def robot_on_ground(
     """Who drives, and on what. A twin's only ground counts whatever the scenario names; of several, `ground` or the scenario's
     surface chooses."""
     if isinstance(robot, str | Path):
-        robot = find_driver(robot)
+        robot = find_wheeled(robot)
     if isinstance(robot, OmniRobot) and scenario.keeps_books:
         raise SimulationError(
             f"{robot.name} is an omnidirectional robot; routes, terrains and energy books are for skid-steer robots, give it "

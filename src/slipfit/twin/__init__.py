@@ -1,6 +1,6 @@
 """The twin: robot, grounds and constants with intervals, in one file that every later stage reads."""
 
-from slipfit.twin.find import find_driver, find_robot_or_twin
+from slipfit.twin.find import find_driver, find_robot_or_twin, find_wheeled
 from slipfit.twin.fitted import Covariance, FittedParameter, Status
 from slipfit.twin.fitted_ground import FittedGround, FittedOn
 from slipfit.twin.kinematics import AmclNoise, FittedKinematics, OdometryNoise
@@ -23,4 +23,5 @@ __all__ = [
     "Twin",
     "find_driver",
     "find_robot_or_twin",
+    "find_wheeled",
 ]

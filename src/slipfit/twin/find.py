@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from slipfit.library import OmniRobot, Robot, any_robot_from_mapping, find_any_robot, find_robot
+from slipfit.errors import ParameterError
+from slipfit.library import AnyRobot, OmniRobot, Robot, TrackedRobot, any_robot_from_mapping, find_any_robot, find_robot
 from slipfit.library.files import read_yaml
 from slipfit.twin.twin import Twin
 
@@ -17,7 +18,15 @@ def find_robot_or_twin(name: str | Path) -> Robot | Twin:
     return model.from_mapping(data, where=str(name))
 
 
-def find_driver(name: str | Path) -> Robot | OmniRobot | Twin:
+def find_wheeled(name: str | Path) -> Robot | OmniRobot | Twin:
+    """Whatever drives on wheels; a tracked robot is told where it is at home."""
+    found = find_driver(name)
+    if isinstance(found, TrackedRobot):
+        raise ParameterError(f"{name}: drive is tracked, and this works with robots on wheels; take simulate_climb or climb_many")
+    return found
+
+
+def find_driver(name: str | Path) -> AnyRobot | Twin:
     """Whatever can be driven: a robot with any drive, or a twin."""
     if Path(name).suffix not in (".yaml", ".yml"):
         return find_any_robot(name)

@@ -20,6 +20,10 @@ from slipfit.kernels.space import Rows3, Sym3, Vec3, added, cross, dot, scaled, 
 NEAR_M = 0.02
 
 
+#: A segment lies on a face that is tilted against it by less than 60 degrees.
+_LYING_COSINE = 0.5
+
+
 class HardWork(NamedTuple):
     """One number per place where hard ground may be touched."""
 
@@ -154,6 +158,9 @@ def find_hard(ground, memory, tables, work, place, now):
             if any_of(depth > -NEAR_M):
                 normal = to_body(now, Vec3(best.normal_x, best.normal_y, best.normal_z))
                 arm = Vec3(stations.x[n], stations.y[n], stations.z[n])
+                # A straight run lies on faces; upright ones it meets with its ends or at an edge, which are felt as such.
+                lies = normal.z * stations.tx[n] - normal.x * stations.tz[n] > _LYING_COSINE
+                depth = where(lies, depth, alike(-1.0, depth))
                 _keep(work, first + k, depth, arm, normal, best.grip, stations.driven[n])
         first += ns
         for b in range(block_count(ground)):

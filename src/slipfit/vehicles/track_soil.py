@@ -13,13 +13,13 @@ Symbols    m mobilised share of the strength · w belt speed · l length of a se
 Reference  derived in docs/theory/tracked, eq. (carried)
 """
 
-from math import exp, floor, log, sqrt
+from math import exp, log, sqrt
 from typing import Any, NamedTuple
 
 from slipfit.contact.slip import SPEED_FLOOR_MPS, slip_ratio
-from slipfit.contact.soil import Bristles, Place, Plate, bristles_after, place_after, plate_normal, plate_shear
-from slipfit.ground.shape import soil_depth
-from slipfit.kernels import Shared, alike, any_of, deposit, part, take, where
+from slipfit.contact.soil import Bristles, Place, Plate, bristles_after, plate_normal, plate_shear
+from slipfit.ground.shape import leave_rut, rut_at, soil_depth
+from slipfit.kernels import alike, any_of, part, where
 from slipfit.kernels.space import Vec3, added, cross, dot, to_ground
 from slipfit.vehicles.track_contact import carry, place_of
 
@@ -27,24 +27,12 @@ from slipfit.vehicles.track_contact import carry, place_of
 _LEAST = 1e-9
 
 
-class Ruts(NamedTuple):
-    """A square grid of places that remember; two numbers each."""
-
-    origin_x: float  # m
-    origin_y: float
-    per_spacing: float  # 1/m
-    columns: float
-    rows: float
-    cells: Shared  # as many entries as there are cells; what they hold belongs to the run
-
-
 class SoilWork(NamedTuple):
     """One number per station."""
 
     depth: Any  # m, below the untouched surface
-    deepest: Any  # m, of the place
-    slipped: Any  # largest slip of the place
-    cell: Any
+    place_x: Any  # m, where the station is
+    place_y: Any
     start_n: Any
     nn: Any
     load: Any  # N
@@ -69,13 +57,6 @@ def axes_of_plate(stations, n):
 
 
 @part
-def _cell(ruts, x, y):
-    column = max(0.0, min(ruts.columns - 1.0, floor((x - ruts.origin_x) * ruts.per_spacing)))
-    row = max(0.0, min(ruts.rows - 1.0, floor((y - ruts.origin_y) * ruts.per_spacing)))
-    return row * ruts.columns + column
-
-
-@part
 def _pushed_aside(soil, depth):
     """Resistance of the soil against a wall at a depth, N per metre of wall."""
     z = max(depth, 0.0)
@@ -83,9 +64,9 @@ def _pushed_aside(soil, depth):
 
 
 @part
-def find_soil(soil, ruts, ground, memory, cells, stations, work, place, now, velocity, rate, belt, side, dt):
+def find_soil(soil, ground, memory, stations, work, place, now, velocity, rate, belt, side, dt):
     """Depths of one side's stations and their normal answers, at the start of the step."""
-    ns, count = len(stations.x) // 2, len(ruts.cells.array)
+    ns = len(stations.x) // 2
     for k in range(ns):
         n = side * ns + k
         p = place_of(place, now, stations.x[n], stations.y[n], stations.z[n])
@@ -95,12 +76,11 @@ def find_soil(soil, ruts, ground, memory, cells, stations, work, place, now, vel
         if any_of(depth + stations.cleat_height[n] > 0.0):
             arm, _, along = axes_of_plate(stations, n)
             v = added(velocity, cross(rate, arm))
-            cell = _cell(ruts, p.x, p.y)
-            known = Place(take(cells, cell), take(cells, cell + count))
+            deepest, slipped = rut_at(ground, memory, p.x, p.y)
             slip = slip_ratio(dot(along, v), stations.driven[n] * belt)
-            answer = plate_normal(soil, plate_of(stations, n), known, depth, to_ground(now, v).z, slip, dt)
+            answer = plate_normal(soil, plate_of(stations, n), Place(deepest, slipped), depth, to_ground(now, v).z, slip, dt)
             work.start_n[n], work.nn[n] = answer.start, answer.per_rising
-            work.deepest[n], work.slipped[n], work.cell[n] = known.deepest, known.slip, cell
+            work.place_x[n], work.place_y[n] = p.x, p.y
             work.extra_y[n] = stations.length[n] * _pushed_aside(soil, depth) / max(abs(v.y), SPEED_FLOOR_MPS)
 
 
@@ -149,9 +129,9 @@ def share_soil(soil, stations, work, velocity, rate, belt, side, again):
 
 
 @part
-def remember_soil(soil, ruts, cells, stations, work, shares, velocity, rate, belt, side, dt):
+def remember_soil(soil, ground, memory, stations, work, shares, velocity, rate, belt, side, dt):
     """What the step leaves behind on one side: in the belt's links, and in the ground."""
-    ns, half, count = len(stations.x) // 2, len(shares) // 2, len(ruts.cells.array)
+    ns, half = len(stations.x) // 2, len(shares) // 2
     for k in range(ns):
         n = side * ns + k
         nothing = alike(0.0, work.depth[n])
@@ -161,11 +141,10 @@ def remember_soil(soil, ruts, cells, stations, work, shares, velocity, rate, bel
             rim, ahead, load = stations.driven[n] * belt, dot(along, v), work.load[n]
             after = bristles_after(soil, Bristles(shares[n], shares[half + n]), load, rim - ahead, -v.y, dt)
             shares[n], shares[half + n] = after.x, after.y
-            # In lanes, a run that does not touch here must not write: where it has nothing to say, it writes what there is.
-            known = Place(take(cells, work.cell[n]), take(cells, work.cell[n] + count))
-            left = place_after(known, work.depth[n], slip_ratio(ahead, rim), load)
-            deposit(cells, work.cell[n], left.deepest)
-            deposit(cells, work.cell[n] + count, left.slip)
+            # A run that does not touch here leaves nothing: zero is less than what any place remembers.
+            touches, slip = load > 0.0, max(0.0, min(1.0, slip_ratio(ahead, rim)))
+            sunk, slipped = where(touches, work.depth[n], nothing), where(touches, slip, nothing)
+            leave_rut(ground, memory, work.place_x[n], work.place_y[n], sunk, slipped)
         else:
             shares[n], shares[half + n] = nothing, nothing
 

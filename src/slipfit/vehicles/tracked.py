@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from slipfit.contact.slip import STICK_SPEED_MPS
 from slipfit.contact.touch import Touch, strongest, traction
-from slipfit.ground.shape import Memory, along_profile, gravity_in_ground
+from slipfit.ground.shape import Memory, along_profile, cell_count, gravity_in_ground
 from slipfit.kernels import (
     WIDTH,
     Eight,
@@ -59,7 +59,7 @@ from slipfit.vehicles.track_verdict import RUNNING, Look, begin_story, judge, ma
 _MOST_PASSES = 3
 
 #: A contact may carry this much more than its friction before a step is solved again.
-_TOLERATED = 0.02
+_TOLERATED = 0.005
 
 #: Belts carry what they remember every so many steps.
 _CARRY_EVERY = 4
@@ -121,7 +121,6 @@ class TrackedRuns(NamedTuple):
     hard: HardContact
     law: Any
     soil: Any
-    ruts: Any
     belt: Belt
     ground: Any
     begin: Begin
@@ -372,7 +371,7 @@ def _share(robot, wide, packs, belts, velocity, rate, dt, zero):
 
 
 @part
-def step(robot, wide, memory, cells, packs, belts, s, dt):
+def step(robot, wide, memory, packs, belts, s, dt):
     """One step of one robot, or of eight. `wide` is the robot for packs."""
     body, zero = robot.body, alike(0.0, robot.body.mass)
     gx, gy, gz = gravity_in_ground(robot.ground)
@@ -382,7 +381,7 @@ def step(robot, wide, memory, cells, packs, belts, s, dt):
     v, r = abreast(s.velocity), abreast(s.rate)
     for side in range(2):
         find_soil(
-            wide.soil, robot.ruts, robot.ground, memory, cells, wide.tables.stations, packs.soil, here, now, v, r,
+            wide.soil, robot.ground, memory, wide.tables.stations, packs.soil, here, now, v, r,
             abreast(belts.speed[side]), side, dt,
         )  # fmt: skip
         drag, low = front_resistance(robot, memory, s, rotation(s.attitude), side)
@@ -413,7 +412,7 @@ def step(robot, wide, memory, cells, packs, belts, s, dt):
     v, r = abreast(velocity), abreast(rate)
     for side in range(2):
         remember_soil(
-            wide.soil, robot.ruts, cells, wide.tables.stations, packs.soil, packs.shares, v, r, abreast(belts.speed[side]),
+            wide.soil, robot.ground, memory, wide.tables.stations, packs.soil, packs.shares, v, r, abreast(belts.speed[side]),
             side, dt,
         )  # fmt: skip
     felt = scaled(added(velocity, scaled(free.velocity, -1.0)), 1.0 / dt)
@@ -524,11 +523,11 @@ def _drive(runs, i, hold, every, dt, out, status):
     stations, places = len(robot.tables.stations.x), 2 * hard_count(robot.ground, robot.tables)
     hard_arrays, soil_arrays = tables(HardWork, places, like), tables(SoilWork, stations, like)
     belt_arrays, share_arrays = tables(BeltWork, 2, like), zeros(2 * stations, like)
-    cell_arrays = zeros(2 * len(robot.ruts.cells.array), like)
+    cell_arrays = zeros(cell_count(robot.ground), like)
     alone, belts = Packs(raw(hard_arrays), raw(soil_arrays), raw(share_arrays)), raw(belt_arrays)
-    packs, cells = abreast(alone), raw(cell_arrays)
+    packs = abreast(alone)
     wide = Wide(abreast(robot.tables), abreast(robot.hard), abreast(robot.law), abreast(robot.soil))
-    memory = Memory(alone.shares, cells)
+    memory = Memory(alone.shares, raw(cell_arrays))
     s = _start(robot, belts)
     for c in range(places):
         alone.hard.depth[c] = alike(-1.0, like)
@@ -540,7 +539,7 @@ def _drive(runs, i, hold, every, dt, out, status):
                     for side in range(2):
                         belts.told[side] = robot.told.factor * robot.told.speeds.array[2 * (j // hold) + side]
                 going = story.code == RUNNING
-                new = step(robot, wide, memory, cells, packs, belts, s, dt)
+                new = step(robot, wide, memory, packs, belts, s, dt)
                 s = choose(going, new, s)
                 if (j + 1) % _CARRY_EVERY == 0:
                     carry_along(robot.soil, robot.tables.stations, alone.soil, alone.shares, belts.speed, _CARRY_EVERY * dt)
