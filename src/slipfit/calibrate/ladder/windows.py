@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from slipfit.calibrate.ladder.rims import Rims, silences
 from slipfit.errors import LogError
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import ENCODERS, IMU, POSE, POSE_COLUMNS, SEGMENTS
+from slipfit.logs.rims import Rims, silences
 
 #: Shares of the horizon at which a window's motion is looked at: early parts tell clocks, the whole tells the model.
 SHARES = (0.25, 0.5, 0.75, 1.0)
