@@ -1,0 +1,162 @@
+"""A soil's constants: as the compiled core takes them (`Soil`), and as files name them (`INFO`).
+
+Symbols, used throughout this package:
+    z sinkage below the untouched surface (m) · k = k_c / b + k_phi pressure constant (N/m^(n+2)) · b smaller side of the contact (m)
+    n exponent · i slip · K_ss slip-sinkage ratio · c cohesion (Pa) · phi friction angle · K shear modulus (m)
+    j shear displacement (m) · p, sigma normal and tau shear stress (Pa)
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from slipfit.contact.law import LawInfo, LawParameter
+
+#: Steepest friction angle that a soil may have, rad (60 degrees): beyond it tan(phi) grows without meaning.
+STEEPEST_FRICTION_RAD = 1.0472
+
+#: A rigid base below a soil layer, Pa per metre of indentation: 300 N on 0.01 m^2 press it in by 0.03 mm.
+BASE_PA_PER_M = 1e9
+
+#: What stands for a layer without an end, m.
+BOTTOMLESS_M = 1e3
+
+#: Below these a value is more likely in kPa or kN than in Pa or N: no soil of the tables comes near.
+_LEAST_COHESION_PA, _LEAST_FRICTIONAL = 20.0, 5e3
+
+
+class Soil(NamedTuple):
+    """Numbers of one soil in SI units; arrays with one entry per run where runs differ."""
+
+    cohesive: float  # N/m^(n+1), k_c
+    frictional: float  # N/m^(n+2), k_phi
+    exponent: float  # n
+    cohesion: float  # Pa, c
+    friction: float  # tan(phi)
+    shear_modulus: float  # m, K
+    digging: float  # power of K_ss: 1 as Lyasko has it, 0 without slip-sinkage
+    exponent_growth: float  # n_1 of Ding: the exponent is n + n_1 i; 0 without
+    rebound: float  # share of the deepest sinkage that comes back when the load goes
+    damping: float  # Pa s/m, against sinking
+    side_cohesive: float  # Pa, what bulldozing takes for each metre of depth and of wall
+    side_weight: float  # Pa/m, for each squared metre
+    peak: float  # where the normal stress under a wheel is largest, as a share of the entry angle: c_1 + c_2 i
+    peak_growth: float
+    exit: float  # exit angle over entry angle, negative: behind the axle
+    layer: float  # m, thickness above a rigid base
+    base: float  # Pa/m
+
+
+def bulldozing(cohesion_pa: Any, friction_angle_rad: Any, unit_weight_npm3: Any) -> tuple[Any, Any]:
+    """Resistance of soil against a vertical wall that is pushed into it, per metre of wall, at depth h: a h + w h^2; (a, w).
+
+        R = D_1 (c h + D_2 gamma h^2 / 2),    D_1 = cot X + tan(X + phi),  D_2 = cot X + cot^2 X tan(phi),  X = 45 deg - phi / 2
+
+    Symbols    X angle of the surface along which the soil breaks · gamma unit weight (N/m^3)
+    Reference  [Hegedus1960], in the form of [IshigamiEtAl2007]
+    Valid for  dense soil, walls that move level
+    """
+    phi = np.asarray(friction_angle_rad, dtype=float)
+    x = 0.25 * np.pi - 0.5 * phi
+    cot = 1.0 / np.tan(x)
+    first, second = cot + np.tan(x + phi), cot + cot * cot * np.tan(phi)
+    return first * cohesion_pa, 0.5 * first * second * unit_weight_npm3
+
+
+def soil(
+    *,
+    k_c: Any,
+    k_phi: Any,
+    n: Any,
+    cohesion_pa: Any,
+    friction_angle_rad: Any,
+    shear_modulus_m: Any,
+    slip_sinkage: Any = 1.0,
+    exponent_per_slip: Any = 0.0,
+    rebound: Any = 0.05,
+    damping_pa_s_per_m: Any = 0.0,
+    density_kgpm3: Any = 1600.0,
+    gravity_mps2: Any = 9.81,
+    peak_share: Any = 0.4,
+    peak_share_per_slip: Any = 0.2,
+    exit_share: Any = 0.0,
+    layer_m: Any = BOTTOMLESS_M,
+) -> Soil:
+    """The compiled model's constants from those of files; takes arrays, one entry per run."""
+    along, weight = bulldozing(cohesion_pa, friction_angle_rad, np.asarray(density_kgpm3) * gravity_mps2)
+    return Soil(
+        cohesive=k_c,
+        frictional=k_phi,
+        exponent=n,
+        cohesion=cohesion_pa,
+        friction=np.tan(friction_angle_rad),
+        shear_modulus=shear_modulus_m,
+        digging=slip_sinkage,
+        exponent_growth=exponent_per_slip,
+        rebound=rebound,
+        damping=damping_pa_s_per_m,
+        side_cohesive=along,
+        side_weight=weight,
+        peak=peak_share,
+        peak_growth=peak_share_per_slip,
+        exit=-np.asarray(exit_share, dtype=float),
+        layer=layer_m,
+        base=BASE_PA_PER_M,
+    )
+
+
+def problem(values: Mapping[str, Any]) -> str:
+    """A sentence when constants look like kPa or kN, of which the factor is 1000, or do not go together."""
+    cohesion, frictional = (np.asarray(values.get(name, np.nan), dtype=float) for name in ("cohesion_pa", "k_phi"))
+    small = cohesion[(cohesion > 0.0) & (cohesion < _LEAST_COHESION_PA)]
+    if small.size:
+        return (
+            f"cohesion_pa = {small.flat[0]:g} Pa is less than any soil's; in kPa it would be {1e3 * small.flat[0]:g} Pa: tables "
+            f"print kPa, multiply by 1000 (or write 0 for a soil without cohesion)"
+        )
+    small = frictional[frictional < _LEAST_FRICTIONAL]
+    if small.size:
+        return (
+            f"k_phi = {small.flat[0]:g} N/m^(n+2) is less than any soil's; in kN/m^(n+2) it would be {1e3 * small.flat[0]:g}: "
+            f"tables print kN and kPa, multiply k_c and k_phi by 1000"
+        )
+    return ""
+
+
+_PARAMETERS = (
+    LawParameter("k_c", "Bekker's cohesive modulus, N/m^(n+1); tables print kN", -1e7, 1e7),
+    LawParameter("k_phi", "Bekker's frictional modulus, N/m^(n+2); tables print kN", 0.0, 1e9),
+    LawParameter("n", "exponent of sinkage", 0.01, 3.0),
+    LawParameter("cohesion_pa", "cohesion", 0.0, 1e6),
+    LawParameter("friction_angle_rad", "angle of internal friction, at most 60 degrees", 0.0, STEEPEST_FRICTION_RAD),
+    LawParameter("shear_modulus_m", "Janosi's shear modulus: displacement that mobilises 63 % of the strength", 1e-4, 0.5),
+    LawParameter("slip_sinkage", "power of Lyasko's slip-sinkage ratio, 1 as printed, 0 without", 0.0, 3.0, default=1.0),
+    LawParameter("exponent_per_slip", "growth of n with slip after Ding, 0 without", 0.0, 3.0, default=0.0),
+    LawParameter("rebound", "share of the deepest sinkage that comes back without load", 0.002, 1.0, default=0.05),
+    LawParameter("damping_pa_s_per_m", "damping against sinking, per area", 0.0, 1e8, default=2e4),
+    LawParameter("density_kgpm3", "bulk density; soil is pushed aside against its weight", 1.0, 5000.0, default=1600.0),
+    LawParameter("peak_share", "angle of the largest stress over the entry angle, without slip", 0.0, 1.0, default=0.4),
+    LawParameter("peak_share_per_slip", "growth of that share with slip", -1.0, 1.0, default=0.2),
+    LawParameter("exit_share", "exit angle behind the axle over entry angle", 0.0, 1.0, default=0.0),
+    LawParameter("layer_m", "thickness of the soil above a rigid base", 1e-3, BOTTOMLESS_M, default=BOTTOMLESS_M),
+)
+
+INFO = LawInfo(
+    name="soil",
+    about="soft ground that sinks: Bekker pressure, Janosi shear, slip-sinkage, ruts",
+    formula="p = K_ss^-n (k_c/b + k_phi) z^n, tau = (c + p tan phi) (1 - exp(-j/K))",
+    valid_for="sand, loam, clay and snow under wheels and plates",
+    references=("Bekker1969", "JanosiHanamoto1961", "Lyasko2010", "WongReece1967"),
+    parameters=_PARAMETERS,
+    build=lambda values: soil(**values),
+    example={
+        "k_c": 990.0,
+        "k_phi": 1528430.0,
+        "n": 1.1,
+        "cohesion_pa": 1040.0,
+        "friction_angle_rad": 0.48869,
+        "shear_modulus_m": 0.012,
+    },
+    problem=problem,
+)
