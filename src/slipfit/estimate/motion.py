@@ -6,7 +6,7 @@ Of two sides with track B the twist follows from rim speeds w and slip velocitie
 
 An omni robot's three slips are those of its body: what the wheels say of (u, v, r) less what the body does.
 
-Reference  [PreMoStat2009] kinematics with slip, with the yaw rate r/B of the corrected erratum; docs/theory/estimation
+Reference  [Hackett2011] kinematics with slip, with the yaw rate r/B of the corrected erratum; docs/theory/estimation
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from slipfit.library import OmniRobot, Robot
 from slipfit.twin import FittedGround, Twin
 from slipfit.vehicles.kinematic import IcrDrive, body_velocity
 from slipfit.vehicles.omni_kinematics import body_map
-from slipfit.vehicles.slip_filter import N, PSI, Q, RotationCentres, SlipVelocities
+from slipfit.vehicles.slip_filter import PSI, N, Q, RotationCentres, SlipVelocities
 
 #: What a motion can be asked to estimate.
 FORMULATIONS = ("slip", "centres")
@@ -105,16 +105,17 @@ def sides(track_m: float, expected: IcrDrive | None = None, *, formulation: str 
 
 def omni(robot: OmniRobot) -> Motion:
     """Of a robot on omni or mecanum wheels."""
-    at = np.array(robot.wheels.at_m.value)
-    into = body_map(at, robot.rolling_rad, robot.roller_rad, robot.wheels.radius_m.value)
-    return Motion(SlipVelocities(np.eye(3)), 0.0, twist_of_wheels=into, arm_m=float(np.hypot(*at.T).mean()))
+    into = body_map(robot.at_m, robot.rolling_rad, robot.roller_rad, robot.radii_m)
+    return Motion(SlipVelocities(np.eye(3)), 0.0, twist_of_wheels=into, arm_m=float(np.hypot(*robot.at_m.T).mean()))
 
 
 def motion_of(driver: Twin | Robot | OmniRobot, *, ground: str | None = None, formulation: str = "slip") -> Motion:
     """Of a twin, with what it expects of slip; of a robot, by geometry alone."""
     if isinstance(driver, OmniRobot):
         if formulation != "slip":
-            raise ParameterError(f"{driver.name} has omni wheels, which have no rotation centres of sides; leave out '{formulation}'")
+            raise ParameterError(
+                f"{driver.name} has omni wheels, which have no rotation centres of sides; leave out '{formulation}'"
+            )
         return omni(driver)
     robot = driver.robot if isinstance(driver, Twin) else driver
     if isinstance(robot, OmniRobot):

@@ -28,12 +28,13 @@ class FilterSettings:
 
     pose_m: float = 0.02
     pose_rad: float = 0.01
+    gnss_m: float = 0.5
     velocity_mps: float = 0.05
     velocity_radps: float = 0.02
     gyro_radps: float = 0.01
     accel_mps2: float = 0.5
     slip_floor_mps: float = 0.02
-    slip_share: float = 0.1
+    slip_share: float = 0.07
     slip_change: float = 0.1
     correlation_s: float | None = None
     place_m: float = 0.002

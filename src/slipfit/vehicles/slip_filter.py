@@ -11,13 +11,13 @@ Between readings the body moves along an arc (`kinematic.along_arc`) and slip fo
 
     q+ = e+ + exp(-k dt) g (q - e) + noise,    g = 1 + h (h+ - h) / max(h^2, h_0^2)
 
-so that with the expected slip e = 0 and k = 0 slip *ratios* stay as they are while rim speeds change, and nothing is divided by a
-rim speed of zero. The noise of q has the variance per second a^2 + (b h)^2, and (c (h+ - h))^2 for each change of the rims; half of it
-enters before the motion and half after, which is the trapezoid of its integral.
+so that with the expected slip e = 0 and k = 0 slip *ratios* stay as they are while rim speeds change, and nothing is divided by
+a rim speed of zero. The noise of q has the variance per second a^2 + (b h)^2, and (c (h+ - h))^2 for each change of the rims;
+half of it enters before the motion and half after, which is the trapezoid of its integral.
 
 Symbols    h speed that a slip is proportional to (m/s) · h_0 `CARRY_FLOOR_MPS` · a, b, c `SlipNoise` · k 1 / correlation time
-Reference  [BarShalom2001] ch. 5 and 10 (filter, gate, consistency) and section 8.6 (smoother); [Martinez2005] for rotation centres;
-           state and observability: derived in docs/theory/estimation
+Reference  [BarShalom2001] (filter, gate, consistency, smoother); [Martinez2005] for rotation centres; equations and
+           observability: derived in docs/theory/estimation
 Valid for  planar motion; readings of one event independent of each other
 """
 
@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from slipfit.contact.slip import SPEED_FLOOR_MPS, slip_ratio
 from slipfit.kernels import chosen_by_type, compiled, part
 from slipfit.vehicles.kinematic import IcrDrive, along_arc, body_velocity
 
@@ -53,6 +54,9 @@ PATIENCE = 10
 #: Columns of a filter's record: state, its standard deviations, twist (u, v, r) and its own, then normalised innovation squared,
 #: number of readings in it, what became of them, factor on the slip's noise.
 RECORD = 2 * N + 6 + 4
+
+#: Length of a run's book, and the time of what has not happened.
+BOOK, NEVER = 13, -1e300
 
 
 class SlipVelocities(NamedTuple):
@@ -374,13 +378,13 @@ def run(model, noise, time_s, kinds, values, stds, inputs, state, cov, book, out
     values, stds : (n, 3), readings and their standard deviations
     inputs : (n, 9), as `predict` takes them, at each event
     state, cov : (N,), (N, N), at `book[0]`; changed
-    book : (14,): time, factor on the slip's noise, time of the last accelerometer reading (-1: none), refusals in a row, (unused),
+    book : (BOOK,): time, factor on the slip's noise, time of the last accelerometer reading (`NEVER`: none), refusals in a row,
         inputs of the last event; changed, so that a run can be continued
     out : (n, RECORD)
     states, covs : (n, N), (n, N, N) after each event, for the smoother; of no length where it is not wanted
     """
     slopes, work = np.empty((N, N)), np.empty((N + 3, N))
-    before = book[5:14]
+    before = book[4:]
     late = 0
     for k in range(len(time_s)):
         dt = time_s[k] - book[0]
@@ -392,7 +396,7 @@ def run(model, noise, time_s, kinds, values, stds, inputs, state, cov, book, out
         nis, count, fate = 0.0, 0.0, SKIPPED
         kind = kinds[k]
         if kind != NOTHING:
-            since = book[0] - book[2] if book[2] >= 0.0 else 0.0
+            since = book[0] - book[2] if book[2] > NEVER else 0.0
             nis, count, fate = update(model, noise, state, cov, kind, values[k], stds[k], inputs[k], since, book[3], work)
             if kind == ACCELEROMETER:
                 book[2] = book[0]
@@ -483,3 +487,17 @@ def smooth(model, noise, time_s, kinds, inputs, scales, states, covs, out):
         for j in range(m):
             cov[j, j] = max(cov[j, j], 0.0)
         _write(model, state, cov, inputs[k], 0.0, 0.0, SKIPPED, scales[k], out[k])
+
+
+@compiled
+def side_ratios(rims, grounds, stds, out):
+    """Slip ratio of each (rim speed, ground speed) pair and its standard deviation, given that of the ground speed; out is (n, 2).
+
+    i = (w - u) / max(|w|, |u|): its slope by u is 1 / |w| while driving, |w| / u^2 while braking.
+    """
+    for k in range(len(rims)):
+        w, u = rims[k], grounds[k]
+        out[k, 0] = slip_ratio(u, w)
+        slower, faster = abs(w), max(max(abs(w), abs(u)), SPEED_FLOOR_MPS)
+        slope = 1.0 / faster if slower >= abs(u) else min(slower / (faster * faster), 1.0 / faster)
+        out[k, 1] = slope * stds[k]
