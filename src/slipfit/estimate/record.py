@@ -1,4 +1,4 @@
-"""Slip over time as a record: ratios and slip angle with spreads, velocities, poses, biases, and how consistent the filter was."""
+"""Slip over time as a record: ratios and slip angle with spreads, velocities, poses, and how consistent the filter was."""
 
 import json
 from collections.abc import Mapping

@@ -48,6 +48,12 @@ CARRY_FLOOR_MPS = 0.1
 #: Ceiling of variances: (100 m)^2, (100 m/s)^2. A filter without readings for an hour stays finite.
 LARGEST_VARIANCE = 1e4
 
+#: No sensor says numbers beyond this; squares of larger ones overflow.
+LARGEST_READING = 1e9
+
+#: Limits of the factor on the slip's noise.
+LEAST_FACTOR, LARGEST_FACTOR = 1e-2, 1e4
+
 #: So many readings in a row that the gate refuses are no outliers: the robot was carried away, or the map jumped.
 PATIENCE = 10
 
@@ -213,6 +219,11 @@ def _transform(cov, slopes):
 
 
 @part
+def _is_usable(value, std):
+    return (abs(value) < LARGEST_READING) & (std > 0.0) & (std < LARGEST_READING)  # False for NaN
+
+
+@part
 def _wrapped(angle):
     return angle - 2.0 * pi * np.floor((angle + pi) / (2.0 * pi))
 
@@ -261,7 +272,7 @@ def _remember_velocity(model, state, cov, rims):
 def _anchor(state, cov, values, stds):
     """The pose starts anew in another frame: its errors have nothing to do with the slip's any more."""
     for i in range(3):
-        if isfinite(values[i]) & isfinite(stds[i]):
+        if _is_usable(values[i], stds[i]):
             state[i] = values[i]
             for k in range(N):
                 cov[i, k] = 0.0
@@ -298,7 +309,7 @@ def update(model, noise, state, cov, kind, values, stds, rims, since_s, refused,
         fate = GATED
         if (kind == POSE) & (refused >= PATIENCE):
             for i in range(3):
-                if isfinite(values[i]) & isfinite(stds[i]):
+                if _is_usable(values[i], stds[i]):
                     apart = values[i] - state[i]
                     apart = _wrapped(apart) if i == PSI else apart
                     cov[i, i] += min(apart * apart, LARGEST_VARIANCE)
@@ -326,7 +337,7 @@ def _innovated(model, state, cov, kind, values, stds, rims, since_s, h, column):
     """Readings one after another: the same as all at once, because their errors are independent."""
     nis, count = 0.0, 0.0
     for i in range(3):
-        if isfinite(values[i]) & isfinite(stds[i]) & (stds[i] > 0.0):
+        if _is_usable(values[i], stds[i]):
             expected = _row(model, kind, i, state, rims, since_s, h)
             apart = values[i] - expected
             apart = _wrapped(apart) if (kind == POSE) & (i == PSI) else apart
@@ -405,7 +416,7 @@ def run(model, noise, time_s, kinds, values, stds, inputs, state, cov, book, out
                 if (noise.adapt > 0.0) & (fate == USED):
                     # The factor rises while innovations are larger than their covariance, and falls while they are smaller.
                     surprise = min(nis / count, 4.0) - 1.0
-                    book[1] = min(max(book[1] * exp(noise.adapt * surprise), 1e-2), 1e3)
+                    book[1] = min(max(book[1] * exp(noise.adapt * surprise), LEAST_FACTOR), LARGEST_FACTOR)
         _write(model, state, cov, inputs[k], nis, count, fate, book[1], out[k])
         if len(states):
             states[k] = state
@@ -491,7 +502,7 @@ def smooth(model, noise, time_s, kinds, inputs, scales, states, covs, out):
 
 @compiled
 def side_ratios(rims, grounds, stds, out):
-    """Slip ratio of each (rim speed, ground speed) pair and its standard deviation, given that of the ground speed; out is (n, 2).
+    """Slip ratio of each pair of rim and ground speed, and its standard deviation by that of the ground speed; out is (n, 2).
 
     i = (w - u) / max(|w|, |u|): its slope by u is 1 / |w| while driving, |w| / u^2 while braking.
     """
