@@ -62,3 +62,22 @@ def log_of(
 
 def _ns(time_s):
     return np.round(time_s * 1e9).astype(np.int64) + 1_000_000_000
+
+
+def with_currents(log, truth, robot, *, mu_rolling, mu_lateral, length_m, newton_per_ampere, drag_n=0.0, noise_a=0.1, seed=0):
+    """The log with the currents that the two balances ask for (`slipfit.estimate.friction`, solved for the forces); coefficients may
+    be functions of time."""
+    draw, t = np.random.default_rng(seed), truth.time_s
+    u, v, r = truth.twist.T
+    rolling, lateral = (m(t) if callable(m) else np.full(len(t), m) for m in (mu_rolling, mu_lateral))
+    mass, weight, track = robot.mass_kg.value, robot.mass_kg.value * 9.81, robot.track_m
+    sides = np.sign(np.column_stack([u - 0.5 * track * r, u + 0.5 * track * r]))
+    ahead = mass * (np.gradient(u, t) - v * r) + 0.5 * rolling * weight * sides.sum(axis=1)
+    moment = robot.yaw_inertia_kgm2.value * np.gradient(r, t) + lateral * weight * length_m / 4.0 * np.sign(r)
+    moment += rolling * weight * track / 4.0 * (sides[:, 1] - sides[:, 0])
+    left, right = 0.5 * ahead - moment / track, 0.5 * ahead + moment / track
+    forces = np.column_stack([left, right]) + drag_n * np.sign(truth.rims)
+    at = np.arange(int(t[-1] * 20.0) + 1) / 20.0
+    said = np.column_stack([np.interp(at, t, f) for f in forces.T]) / newton_per_ampere
+    said += noise_a * draw.normal(size=said.shape)
+    return log.having(Channel("motors", _ns(at), said, ("left_current_a", "right_current_a")))
