@@ -1,9 +1,9 @@
 """Slip filter on recordings of real robots, the pose withheld for 2 s: `python benchmarks/estimate_drive.py`, a minute.
 
-DRIVE's recordings. A twin's rotation centres are fitted on odd calibration steps. On even ones the filter gets wheel speeds, gyro,
-accelerometer and poses, but none in the last 2 s horizon of each step. How far off it is at the end of that horizon stands beside
-ideal odometry, the twin without a filter, and the twin's way ahead along the gyro's heading. Medians of place (m) and heading (rad).
-The filter runs forwards only: it never sees what comes later.
+DRIVE's recordings. A twin's rotation centres are fitted on odd calibration steps. On even ones the filter gets wheel speeds,
+gyro, accelerometer and poses, but none in the last 2 s horizon of each step. How far off it is at the end of that horizon stands
+beside ideal odometry, the twin without a filter, and the twin's way ahead along the gyro's heading. Medians of place (m) and
+heading (rad). The filter runs forwards only: it never sees what comes later.
 """
 
 import sys

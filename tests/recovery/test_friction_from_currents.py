@@ -18,6 +18,7 @@ from side_drives import drive, log_of, with_currents
 HUSKY = find_robot("husky")
 SETTINGS = FilterSettings(pose_m=0.002, pose_rad=0.002, slip_floor_mps=0.01, slip_share=0.03)
 LENGTH_M = 0.6
+AS_GIVEN = DriveConstants(20.0, 0.4)
 
 
 def weaving(duration_s=60.0):
@@ -40,7 +41,7 @@ def weaving(duration_s=60.0):
 TRUTH = weaving()
 
 
-def found(seed, *, k_true=20.0, k=DriveConstants(20.0, 0.4), rolling=0.05, lateral=0.4, noise_a=0.3, truth=TRUTH):
+def found(seed, *, k_true=20.0, k=AS_GIVEN, rolling=0.05, lateral=0.4, noise_a=0.3, truth=TRUTH):
     log = log_of(truth, seed)
     log = with_currents(
         log, truth, HUSKY, mu_rolling=rolling, mu_lateral=lateral, length_m=LENGTH_M, newton_per_ampere=k_true, noise_a=noise_a,
@@ -60,7 +61,7 @@ def test_a_tracked_robots_friction_comes_back_within_five_percent():
 
 @pytest.mark.slow
 def test_ninety_percent_intervals_of_friction_cover():
-    """60 drives, the force for each ampere drawn from its own spread: 90 % ± 3 standard deviations of a share of 60, 78 to 100 %."""
+    """60 drives, the force for each ampere drawn from its own spread: 90 % less 3 deviations of a share of 60 are 78 %."""
     draw, hits = np.random.default_rng(5), np.zeros(2)
     for seed in range(60):
         piece = found(seed, k_true=draw.normal(20.0, 0.4)).pieces[0]
@@ -80,8 +81,8 @@ def test_a_change_of_floor_shows():
 
 
 def test_a_wheeled_robots_friction_comes_back_from_the_simulator():
-    """The rover with motors on Coulomb friction of 0.6: currents and motion are the simulator's, whose wheels follow their own law.
-    In turns its wheels slide in all directions; what comes back is the coefficient of the ground."""
+    """The rover with motors on Coulomb friction of 0.6: currents and motion are the simulator's, whose wheels follow their own
+    law. In turns its wheels slide in all directions; what comes back is the coefficient of the ground."""
     from robots import ground_with
 
     rover = find_robot("lynxmotion_4wd3")

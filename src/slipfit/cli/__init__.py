@@ -11,6 +11,7 @@ from slipfit.cli import (
     compare,
     demo,
     drive,
+    estimate,
     export,
     floors,
     friction,
@@ -46,6 +47,7 @@ app.command("floors")(floors.floors)
 app.command("plan")(plan.plan)
 app.command("validate")(validate.validate)
 app.command("simulate")(simulate.simulate)
+app.command("estimate")(estimate.estimate)
 app.command("inspect")(inspect.inspect)
 app.command("export")(export.export)
 app.command("verify")(verify.verify)

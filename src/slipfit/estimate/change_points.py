@@ -10,6 +10,7 @@ Reference  [Jackson2005] (optimal partitioning); the penalty is Schwarz's, (cons
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Blocks:
 
     @classmethod
     def of(cls, block: np.ndarray, regressors: np.ndarray, readings: np.ndarray) -> "Blocks":
-        """From rows (m, p) and (m,), each with the number of its block (m,), 0 to n - 1; rows that are not finite are left out."""
+        """From rows (m, p) and (m,), and the number of each one's block (m,); rows that are not finite are left out."""
         kept = np.isfinite(regressors).all(axis=1) & np.isfinite(readings)
         n, p = int(block.max()) + 1, regressors.shape[1]
         found = cls(np.zeros((n, p, p)), np.zeros((n, p)), np.zeros(n), np.zeros(n))
@@ -84,7 +85,7 @@ def pieces(blocks: Blocks, *, noise_scale: float = 1.0, caution: float = CAUTION
     while edges[-1] > 0:
         edges.append(int(came[edges[-1]]))
     edges = edges[::-1]
-    return [_piece(blocks, a, b, noise_scale) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [_piece(blocks, a, b, noise_scale) for a, b in pairwise(edges)]
 
 
 def _misfit(sums: list[np.ndarray], starts: np.ndarray, end: int) -> np.ndarray:
@@ -102,8 +103,8 @@ def _piece(blocks: Blocks, first: int, last: int, noise_scale: float) -> Piece:
 
 
 def block_noise(blocks: Blocks, width: int = 8) -> float:
-    """How much larger than supposed the noise of whole blocks is. Readings of one block may err alike, so that what counts is how far
-    the sums of each block are from a fit to `width` neighbours,
+    """How much larger than supposed the noise of whole blocks is. Readings of one block may err alike, so that what counts is how
+    far the sums of each block are from a fit to `width` neighbours,
 
         lambda = sum over blocks of s^T (A^T A)^+ s / (directions told - p),    s = A^T y - A^T A theta
 

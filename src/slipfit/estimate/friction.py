@@ -6,14 +6,15 @@ Forces of both sides from currents I, and the balances ahead and about the verti
     F_L + F_R - m (u. - v r)        = mu_r W (sgn u_L + sgn u_R) / 2
     (F_R - F_L) B / 2 - I_z r.      = mu_l G + mu_r (W B / 4) (sgn u_R - sgn u_L)
 
-G is what lateral friction of one would turn against. Of tracks G = (W L / 4) sgn r: pressure is uniform, and the track slides sideways
-along all of its length. Of wheels each one's friction points along its own slip s, G = -sum over wheels of N X s_y / |s|.
+G is what lateral friction of one would turn against. Of tracks G = (W L / 4) sgn r: pressure is uniform, and the track slides
+sideways along all of its length. Of wheels each one's friction points along its own slip s, G = -sum of N X s_y / |s| over them.
 
-Constants are piecewise constant in time: a floor ends where a change of them explains more than it costs (`change_points`). Spreads
-come from blocks of time, and the spreads of k and d are in them.
+Constants are piecewise constant in time: a floor ends where a change of them explains more than it costs (`change_points`).
+Spreads come from blocks of time, and the spreads of k and d are in them.
 
-Symbols    k force over current (N/A) · d, d_v drag of a side's drive (N, N s/m) · w rim speed · m_s inertia of its wheels and rotors over radius² (kg) · W weight · B track · L length of the track's contact · m mass ·
-           I_z yaw inertia · u, v, r body velocity · X wheel position ahead
+Symbols    k force over current (N/A) · d, d_v drag of a side's drive (N, N s/m) · w rim speed · m_s inertia of a side's wheels
+           and rotors over radius² (kg) · W weight · B track · L length of the track's contact · m mass · I_z yaw inertia ·
+           u, v, r body velocity · X wheel position ahead
 Reference  [Hackett2011] (second tier; M_r = mu_l W L / 4); derived in docs/theory/estimation
 Valid for  level ground, motors that drive (currents without a sign are taken to have the rims')
 """
@@ -130,8 +131,8 @@ class FrictionEstimate:
                 else:
                     said.append(f"{name} not told")
             rows.append(f"  {piece.from_s:.1f} to {piece.to_s:.1f} s: {'; '.join(said)}")
-        k = self.constants
-        rows.append(f"  with {k.newton_per_ampere:.4g} ± {k.newton_per_ampere_std:.2g} N/A ({k.source})")
+        drive = self.constants
+        rows.append(f"  with {drive.newton_per_ampere:.4g} ± {drive.newton_per_ampere_std:.2g} N/A ({drive.source})")
         return "\n".join(rows)
 
     def to_document(self) -> dict[str, Any]:
@@ -199,6 +200,13 @@ def signed(currents: np.ndarray, rims_mps: np.ndarray) -> np.ndarray:
     return currents
 
 
+def side_forces(e: SlipEstimate, currents: np.ndarray, k: DriveConstants) -> np.ndarray:
+    """Force of the ground on each side (N), (n, 2), from its current."""
+    spun = np.column_stack([_slope(e.time_s, rim) for rim in e.rims_mps.T])
+    drags = k.drag_n * np.sign(e.rims_mps) + k.drag_n_s_per_m * e.rims_mps
+    return np.asarray(k.newton_per_ampere * signed(currents, e.rims_mps) - drags - k.spinning_kg * spun)
+
+
 def friction(
     estimate: SlipEstimate,
     log: DriveLog,
@@ -213,7 +221,7 @@ def friction(
     if estimate.is_omni:
         raise ParameterError(f"{robot.name} has omni wheels; friction from currents is for robots with a left and a right side")
     k = constants or DriveConstants.of(robot)
-    currents = signed(side_currents(log, robot, estimate.time_s, estimate.start_ns), estimate.rims_mps)
+    currents = side_currents(log, robot, estimate.time_s, estimate.start_ns)
     block = np.floor((estimate.time_s - estimate.time_s[0]) / block_s).astype(int)
     ahead, turning = _balances(estimate, robot, currents, k, contact_length_m, gravity_mps2)
     parts = []
@@ -255,16 +263,12 @@ def _balances(
     u, v, r = e.velocity.T
     weight, track = robot.mass_kg.value * gravity, robot.track_m
     sides = np.column_stack([u - 0.5 * track * r, u + 0.5 * track * r])
-    forces = k.newton_per_ampere * currents - k.drag_n * np.sign(e.rims_mps) - k.drag_n_s_per_m * e.rims_mps
-    forces -= k.spinning_kg * np.column_stack([_slope(e.time_s, w) for w in e.rims_mps.T])
+    forces = side_forces(e, currents, k)
     moves = np.where(np.abs(sides) > MOVING_MPS, np.sign(sides), np.nan)
     pushed = forces.sum(axis=1) - robot.mass_kg.value * (_slope(e.time_s, u) - v * r)
     ahead = np.column_stack([0.5 * weight * moves.sum(axis=1), np.zeros(len(u))])
     moment = 0.5 * track * (forces[:, 1] - forces[:, 0]) - robot.yaw_inertia_kgm2.value * _slope(e.time_s, r)
-    if length_m is not None:
-        against = 0.25 * weight * length_m * np.sign(r)
-    else:
-        against = _wheels_against(e, robot, weight)
+    against = 0.25 * weight * length_m * np.sign(r) if length_m is not None else _wheels_against(e, robot, weight)
     turning = np.column_stack([0.25 * weight * track * (moves[:, 1] - moves[:, 0]), against])
     turning[np.abs(r) < TURNING_RADPS] = np.nan
     ahead[np.abs(moves.sum(axis=1)) < 1.0] = np.nan  # sides against each other: nothing ahead
@@ -332,7 +336,7 @@ class TurningCurrent:
 
 
 def turning_current(floor: str, logs: Sequence[DriveLog], *, radius_m: float, block_s: float = 2.0) -> TurningCurrent:
-    """From logs that tell both sides' speeds and currents; spreads over blocks of `block_s`, and over runs where there are several."""
+    """From logs that tell both sides' speeds and currents; spreads over blocks of `block_s`, and between runs."""
     from slipfit.logs.channels import ENCODERS, side_column
 
     turns: list[np.ndarray] = []
@@ -364,7 +368,7 @@ def _mean_of_runs(runs: list[np.ndarray]) -> tuple[float, float]:
     weights = np.array([len(run) for run in runs], dtype=float)
     means = np.array([run.mean() for run in runs])
     mean = float(weights @ means / weights.sum())
-    between = float(np.sqrt((weights**2 @ (means - mean) ** 2)) / weights.sum()) if len(runs) > 1 else 0.0
+    between = float(np.sqrt(weights**2 @ (means - mean) ** 2) / weights.sum()) if len(runs) > 1 else 0.0
     return mean, max(within, between)
 
 

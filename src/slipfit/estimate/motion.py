@@ -118,8 +118,6 @@ def motion_of(driver: Twin | Robot | OmniRobot, *, ground: str | None = None, fo
             )
         return omni(driver)
     robot = driver.robot if isinstance(driver, Twin) else driver
-    if isinstance(robot, OmniRobot):
-        return motion_of(robot, formulation=formulation)
     if not hasattr(robot, "track_m"):
         raise ParameterError(
             f"{getattr(robot, 'name', 'this robot')} is no skid-steer, tracked or omni robot: it has no left and right side; "

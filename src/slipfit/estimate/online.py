@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from slipfit.errors import ParameterError
-from slipfit.estimate.estimate import CORRELATION_S, TOLD_MPS, TOLD_STD
 from slipfit.estimate.filter import Start, start_of
+from slipfit.estimate.from_log import CORRELATION_S, TOLD_MPS, TOLD_STD
 from slipfit.estimate.immobilisation import LEAST_STD, STUCK_SLIP, TURNING_MPS
 from slipfit.estimate.motion import Motion, motion_of
 from slipfit.estimate.settings import FilterSettings
@@ -145,9 +145,8 @@ class OnlineSlipFilter:
             if told:
                 self._held[k], self._held[3 + k] = float(value), float(spread)
         told = [bool(t) for _, _, t in found]
-        return SlipNow(
-            self._times[-1], *self._held, *told, *map(float, row[:3]), float(u), float(v), float(r), self._stuck(rims, told)
-        )
+        motion = (float(value) for value in (*row[:3], u, v, r))
+        return SlipNow._make((self._times[-1], *self._held, *told, *motion, self._stuck(rims, told)))
 
     def _stuck(self, rims: np.ndarray, told: list[bool]) -> float:
         sides = [k for k in (0, 1) if abs(rims[k]) > TURNING_MPS]

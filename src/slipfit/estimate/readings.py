@@ -151,7 +151,8 @@ def readings_of(
         )
     rims = _rims(log, robot, motion, counts_per_turn)
     table = np.column_stack([rims.left_mps, rims.right_mps]) if not motion.is_omni else _body_of_wheels(log, robot, motion, rims)
-    sensors, left_out = [], {}
+    sensors: list[Sensor] = []
+    left_out: dict[str, int] = {}
     for sensor in use:
         if sensor == "gnss" and any(s.name == "pose" for s in sensors):
             continue
@@ -166,8 +167,7 @@ def readings_of(
 
 
 def _rims(log: DriveLog, robot: Robot | OmniRobot, motion: Motion, counts_per_turn: TurnCounts | None) -> Rims:
-    if not motion.is_omni:
-        assert isinstance(robot, Robot) or hasattr(robot, "track_m")
+    if not isinstance(robot, OmniRobot):
         return rims_of(log, robot, counts_per_turn=counts_per_turn)
     stamps = wheel_angles(log, robot, counts_per_turn=counts_per_turn).stamps_ns
     grid = np.zeros(max(2, int((stamps[-1] - stamps[0]) / NANOSECONDS / GRID_S)))

@@ -23,7 +23,8 @@ class FilterSettings:
     """Standard deviations. Those of what moves at random are per root of a second.
 
     Slip velocities move by `slip_floor_mps` at any speed, by `slip_share` times the speed, and by `slip_change` times each
-    change of the rims' speed. They return to what the twin expects with `correlation_s` (None: never). `first_slip` is the first ratio's.
+    change of the rims' speed. They return to what the twin expects with `correlation_s` (None: never). `first_slip` is the first
+    ratio's.
     """
 
     pose_m: float = 0.02

@@ -38,7 +38,7 @@ START = np.array([1000.0, 0.45, 0.01])
 #: Singular values of the scaled Jacobian below this share of the largest say nothing.
 RANK_TOLERANCE = 1e-5
 
-#: Directions of which the data say less than this share of what is supposed of them are not told.
+#: When the search ends: steps, halvings of one, and the share by which the misfit still falls.
 ITERATIONS, HALVINGS, SETTLED = 200, 20, 1e-12
 
 
@@ -185,7 +185,7 @@ def _stacked(
 
 
 def _solved(p: np.ndarray, data: TractionData, rows: Sequence[tuple[int, float, float]], noise: float) -> np.ndarray:
-    """Gauss-Newton on logarithm-free numbers: steps over the told directions, halved, clipped; K never more than halves or doubles."""
+    """Gauss-Newton over the told directions, steps halved and clipped; K never more than halves or doubles in one."""
     residual, matrix = _stacked(p, data, rows, noise)
     cost = float(residual @ residual)
     for _ in range(ITERATIONS):

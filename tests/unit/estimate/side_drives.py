@@ -65,8 +65,8 @@ def _ns(time_s):
 
 
 def with_currents(log, truth, robot, *, mu_rolling, mu_lateral, length_m, newton_per_ampere, drag_n=0.0, noise_a=0.1, seed=0):
-    """The log with the currents that the two balances ask for (`slipfit.estimate.friction`, solved for the forces); coefficients may
-    be functions of time."""
+    """The log with the currents that the two balances of `slipfit.estimate.friction` ask for, solved for the forces; coefficients
+    may be functions of time."""
     draw, t = np.random.default_rng(seed), truth.time_s
     u, v, r = truth.twist.T
     rolling, lateral = (m(t) if callable(m) else np.full(len(t), m) for m in (mu_rolling, mu_lateral))

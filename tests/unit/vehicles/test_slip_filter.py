@@ -136,9 +136,9 @@ def drawn_drive(draw, plain, steps, dt, cov0, sigma):
 
 
 def test_errors_are_as_large_as_the_filter_says():
-    """Normalised estimation error squared, mean of 200 drives drawn from the filter's own Q and P0: chi-square with 6 x 200 degrees
-    of freedom over 200 at any one moment, and 95 % of such means lie in its band. Moments a second apart are nearly independent:
-    of 20 of them at most 3 are outside with a probability of 98 %."""
+    """Normalised estimation error squared, mean of 200 drives drawn from the filter's own Q and P0: chi-square with 6 x 200
+    degrees of freedom over 200 at any moment, and 95 % of such means lie in its band. Moments a second apart are nearly
+    independent: of 20 of them at most 3 are outside with a probability of 98 %."""
     draw, plain, steps, dt, drives = np.random.default_rng(11), noise(), 401, 0.05, 200
     sigma = np.array([0.002, 0.002, 0.002])
     cov0 = np.diag([1e-6, 1e-6, 1e-6, 2.5e-3, 2.5e-3, 2.5e-3, *np.zeros(5)])
@@ -169,7 +169,8 @@ def test_a_reading_beyond_the_gate_changes_nothing_and_a_lasting_jump_is_followe
     stds, time_s = np.full((n, 3), 0.01), np.arange(n) * 0.1
     out, *_ = ran(SIDES, plain, time_s, np.full(n, f.POSE), values, stds, rows, np.zeros(N), cov)
     fates = out[:, 2 * N + 8]
-    assert fates[5] == f.GATED and abs(out[5, 0]) < 0.05
+    assert fates[5] == f.GATED
+    assert abs(out[5, 0]) < 0.05
     assert f.RELOCATED in fates[20:32]
     assert out[-1, :2] == pytest.approx([5.0, 1.0], abs=0.1)
 
@@ -207,7 +208,7 @@ def test_spreads_stay_finite_through_a_day_without_readings():
 
 
 def test_noise_adapts_to_slip_that_moves_more_than_was_supposed():
-    """Slip swings by 0.3 m/s; the supposed noise allows a hundredth of that. With the factor, innovations are as they should be."""
+    """Slip swings by 0.3 m/s; the supposed noise allows a hundredth of that. With the factor innovations are as they should."""
     n, dt = 600, 0.05
     t = np.arange(n) * dt
     slip = 0.15 * np.sin(1.5 * t)
