@@ -11,9 +11,11 @@ from slipfit.library import Robot, find_ground, find_robot
 from slipfit.library.terrain import find_terrain
 from slipfit.simulate import Scenario
 from slipfit.simulate.assemble import assemble, law_of, losses_of, named_values, powertrain_of, start_of, wheels_of
+from slipfit.simulate.rover import runs_of
 from slipfit.vehicles import loads, rigid_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import NoBooks
 from slipfit.vehicles.driver import Table
+from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.losses import NoBattery
 from yardstick import Yardstick
 
@@ -58,7 +60,7 @@ class Drive:
     def cpp_s(self, yardstick: Yardstick, repetitions: int = 1) -> float:
         """CPU seconds of one run in C++."""
         r = self.runs
-        field = r.ground.coefficients.array if self.vehicle is rough else None
+        field = r.ground.coefficients.array if hasattr(r.ground, "coefficients") else None
         return yardstick.seconds_per_run(
             self.parameters(), r.driver.commands.array, steps=self.steps, hold=HOLD, step_s=STEP_S, repetitions=repetitions,
             field=field,
@@ -124,7 +126,7 @@ def rough_rover(n: int, seconds: float, interpolation: str) -> Drive:
             v["centre_of_mass_x_m"], v["centre_of_mass_y_m"], v["centre_of_mass_height_m"],
         ),
         wheels=wheels_of(robot, v, n),
-        tyre=rough.Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"]),
+        tyre=Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"]),
         powertrain=powertrain_of(robot, v),
         law=law_of(ground, v),
         ground=find_terrain("rolling_field").model(v["gravity_mps2"], interpolation),
@@ -135,6 +137,17 @@ def rough_rover(n: int, seconds: float, interpolation: str) -> Drive:
         books=NoBooks(0.0),
     )  # fmt: skip
     return _with_space(as_batch(runs, n), n, len(commands) * HOLD, rough)
+
+
+def soil_rover(n: int, seconds: float) -> Drive:
+    """The same rovers under the same voltages on a slope of dry sand, with ruts."""
+    robot, ground, factor = find_robot("lynxmotion_4wd3"), find_ground("dry_sand"), _spread(n, 0.2)
+    scenario = Scenario.model_validate({"commands": [{"for_s": 1.0, "v_mps": 0.0}]})
+    slope = {"slope_rad": np.full(n, 0.05), "uphill_rad": np.full(n, 0.3)}
+    v = named_values(robot, ground, scenario) | {"mass_kg": 2.148 * factor, "cohesion_pa": 1040.0 * factor, **slope}
+    commands = _weaving_volts(seconds)
+    runs = runs_of(robot, ground, scenario, v, Table(Shared(commands.ravel())), None, n)
+    return _with_space(as_batch(runs._replace(books=NoBooks(0.0)), n), n, len(commands) * HOLD, rough)
 
 
 def p3at(n: int, seconds: float, wheels: int = 4) -> Drive:

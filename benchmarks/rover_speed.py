@@ -32,15 +32,23 @@ def _difference(drive: Drive, yardstick: Yardstick) -> float:
     return largest_difference(drive.ends, yardstick.ends(drive.n))
 
 
-def against_cpp(name: str, make: Callable[[int, float], Drive], yardstick: Yardstick, in_lanes: float) -> bool:
-    """Print one row; returns whether the goals are met."""
+def head(rounds: int = ROUNDS) -> None:
+    """What stands above the rows."""
+    print(f"ns per step, fastest of {rounds} rounds      one run / C++ (<= {ONE_RUN:g}), lanes / C++, end states (<= {SAME:g})")
+    print(f"{'':<24}{'C++':>5}{'one run':>9}{'lanes':>7}{'one / C++':>12}{'lanes / C++':>15}{'end states':>22}")
+
+
+def against_cpp(
+    name: str, make: Callable[[int, float], Drive], yardstick: Yardstick, in_lanes: float, rounds: int = ROUNDS
+) -> tuple[bool, dict[str, float]]:
+    """Print one row; returns whether the goals are met, and ns per step of each side."""
     single, batch = make(1, 5.0), make(RUNS, 1.0)
     single.one_by_one()
     batch.in_lanes()
     assert not np.any([*single.status, *batch.status]), f"{name}: a run did not reach its end"
     difference = max(_difference(single, yardstick), _difference(batch, yardstick))
     best = fastest(
-        ROUNDS,
+        rounds,
         cpp=lambda: single.cpp_s(yardstick, 10),
         single=lambda: cpu_s(single.one_by_one, 10),
         cpp_batch=lambda: batch.cpp_s(yardstick),
@@ -54,7 +62,7 @@ def against_cpp(name: str, make: Callable[[int, float], Drive], yardstick: Yards
         f"{difference:>12.0e}   {'met' if is_met else 'MISSED'}",
         flush=True,
     )
-    return is_met
+    return is_met, ns
 
 
 def serpentines() -> None:
@@ -76,14 +84,13 @@ def serpentines() -> None:
 
 
 def main() -> int:
-    print(f"ns per step, fastest of {ROUNDS} rounds      one run / C++ (<= {ONE_RUN:g}), lanes / C++, end states (<= {SAME:g})")
-    print(f"{'':<24}{'C++':>5}{'one run':>9}{'lanes':>7}{'one / C++':>12}{'lanes / C++':>15}{'end states':>22}")
+    head()
     with tempfile.TemporaryDirectory() as folder, one_core():
         on_plane, on_field = (Yardstick(source, Path(folder)) for source in ("rover.cpp", "rough.cpp"))
         met = [
-            against_cpp("plane", rover, on_plane, ON_PLANES),
+            against_cpp("plane", rover, on_plane, ON_PLANES)[0],
             *(
-                against_cpp(f"height field, {kind}", partial(rough_rover, interpolation=kind), on_field, ON_HEIGHT_FIELDS)
+                against_cpp(f"height field, {kind}", partial(rough_rover, interpolation=kind), on_field, ON_HEIGHT_FIELDS)[0]
                 for kind in ("bicubic", "bilinear")
             ),
         ]

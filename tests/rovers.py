@@ -8,6 +8,7 @@ from slipfit.library import find_ground
 from slipfit.vehicles import loads, powertrain, rough, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
 from slipfit.vehicles.driver import NOTE_COLUMNS, Table
+from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.losses import Losses, NoBattery
 from slipfit.vehicles.planar_body import BODY_COLUMNS, Body, Start
 from slipfit.vehicles.rigid_body import Body6
@@ -31,7 +32,7 @@ def lynx_on(
     if is_planar:
         return as_batch(skid_steer.SkidSteerRuns(Body(mass, 0.0334, 0.0, 0.0, 0.06), wheels, *shared, *more), n)
     body = Body6(mass, 0.0140, 0.0252, 0.0334, 0.0, 0.0, 0.06)
-    return as_batch(rough.RoughRuns(body, wheels, rough.Tyre(*tyre), *shared, *more), n)
+    return as_batch(rough.RoughRuns(body, wheels, Tyre(*tyre), *shared, *more), n)
 
 
 def record(batch, steps, *, every=10, in_lanes=False, run=0, dt=DT):
@@ -44,7 +45,7 @@ def record(batch, steps, *, every=10, in_lanes=False, run=0, dt=DT):
     vehicle = skid_steer if is_planar else rough
     (vehicle.in_lanes if in_lanes else vehicle.one_by_one)(batch, 0, n, 1, every, dt, out, status)
     o = out[run]
-    names = ("speed", "angle", "load", "force_x", "force_y", "effort", "lowest", "slip_x", "slip_y", "told")
+    names = ("speed", "angle", "load", "force_x", "force_y", "effort", "lowest", "slip_x", "slip_y", "told", "sinkage")
     found = {name: o[:, body + 4 * k : body + 4 * k + 4] for k, name in enumerate(names)}
     first = body + 4 * len(names) + len(NOTE_COLUMNS)
     found["flows"] = o[:, first : first + len(FLOW_COLUMNS)]

@@ -39,6 +39,7 @@ class LawInfo:
     holds_at_rest: bool = True  # False: a load creeps however small it is
     rigid: Callable[[Mapping[str, Any]], Any] | None = None  # as `build`, for the part of a wheel between two rollers
     problem: Callable[[Mapping[str, Any]], str] = lambda values: ""  # a sentence when constants do not go together
+    needs_gravity: bool = False  # soil is pushed away against its weight: `build` gets gravity_mps2 too
 
     def parameter(self, name: str) -> LawParameter | None:
         """The parameter of that name or short name."""

@@ -12,6 +12,7 @@ from slipfit.contact import (
     dugoff,
     kiencke_daiss,
     magic_formula,
+    soil,
     tmeasy,
     viscous_slip,
     wheel_slip,
@@ -36,6 +37,12 @@ LAWS: dict[str, LawInfo] = {
         arctan.ELLIPSE,
     )
 }
+
+#: Soft ground: wheels sink, so that load and traction belong together (`soil`). Not a law of `touch`; robots on it move in space.
+SOILS: dict[str, LawInfo] = {soil.INFO.name: soil.INFO}
+
+#: What a ground's file may name.
+GROUND_LAWS: dict[str, LawInfo] = LAWS | SOILS
 
 #: Laws that are one friction curve over the resultant slip: `curve` gives it.
 CURVES = tuple(name for name, info in LAWS.items() if has_curve(info.model(info.example)))

@@ -45,6 +45,17 @@ def is_on_map(ground, x, y):
 
 
 @chosen_by_type
+def rut_at(ground, memory, x, y):
+    """What a place remembers: deepest sinkage (m) and largest slip. Nothing, where the ground keeps no ruts."""
+    return 0.0 * x, 0.0 * x
+
+
+@chosen_by_type
+def leave_rut(ground, memory, x, y, deepest, slip):
+    """Write into a place's memory how deep a contact sank there, and how much it slipped."""
+
+
+@chosen_by_type
 def cell_count(ground):
     """How many cells of memory a ground needs for each run."""
     return 0

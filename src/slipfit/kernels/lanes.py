@@ -414,4 +414,9 @@ def _deposit(array, position, value):
             index = index_of_lane(position, l)
             array[index] = with_lane(array[index], l, lane(value, l))
 
-    return scatter
+    def scatter_shared(array, position, value):
+        position, value = inside(len(array), position), alike(value, position)
+        for l in range(width):
+            array[index_of_lane(position, l)] = lane(value, l)
+
+    return scatter if isinstance(array.dtype, Lanes) else scatter_shared

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from slipfit.contact import LAWS
+from slipfit.contact import GROUND_LAWS
 from slipfit.library.files import NamedFile, nearest
 from slipfit.library.parameter import Between, Parameter
 
@@ -17,7 +17,7 @@ STANDARD_GRAVITY = _GRAVITIES.named(
 
 def _tell_editors(schema: dict[str, Any]) -> None:
     """JSON schema: the law is one of ours, and its constants are those that it has."""
-    schema["properties"]["law"]["enum"] = sorted(LAWS)
+    schema["properties"]["law"]["enum"] = sorted(GROUND_LAWS)
     schema["allOf"] = [
         {
             "if": {"properties": {"law": {"const": law.name}}},
@@ -35,7 +35,7 @@ def _tell_editors(schema: dict[str, Any]) -> None:
                 }
             },
         }
-        for law in LAWS.values()
+        for law in GROUND_LAWS.values()
     ]
 
 
@@ -49,13 +49,14 @@ class Ground(NamedFile):
     about: str = ""
     gravity_mps2: Annotated[Parameter, _GRAVITIES] = STANDARD_GRAVITY
     law: str
+    moisture_percent: Annotated[Parameter, Between(0.0, 400.0)] | None = None  # water over dry mass, of soils
     parameters: dict[str, Any]
 
     @field_validator("law")
     @classmethod
     def _known_law(cls, law: str) -> str:
-        if law not in LAWS:
-            raise ValueError(f"there is no law '{law}'; {nearest(law, LAWS)}")
+        if law not in GROUND_LAWS:
+            raise ValueError(f"there is no law '{law}'; {nearest(law, GROUND_LAWS)}")
         return law
 
     @model_validator(mode="after")
@@ -73,7 +74,7 @@ class Ground(NamedFile):
 
     def summary(self) -> str:
         """A few lines of text: the constants and where they come from."""
-        rows = [f"{self.name}: {self.about}", f"  law {self.law}: {LAWS[self.law].formula}"]
+        rows = [f"{self.name}: {self.about}", f"  law {self.law}: {GROUND_LAWS[self.law].formula}"]
         for p in (*self.parameters.values(), self.gravity_mps2):
             spread = "" if p.std is None else f" ± {p.std:g}"
             rows.append(f"  {p.name:<20}{f'{p.value:g}{spread}':>16}  {p.source}")
@@ -82,7 +83,7 @@ class Ground(NamedFile):
 
 def law_parameters(law: str, given: Mapping[str, Any]) -> dict[str, Parameter]:
     """The law's constants by their full names; short names are accepted, unknown and missing ones are not."""
-    info = LAWS[law]
+    info = GROUND_LAWS[law]
     found: dict[str, Parameter] = {}
     for key, entry in given.items():
         wanted = info.parameter(key)

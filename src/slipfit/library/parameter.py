@@ -35,6 +35,7 @@ _UNITS = {
     "v": "V",
     "h": "H",
     "ohm": "ohm",
+    "pa": "Pa",
     "kgm2": "kg m²",
     "mps": "m/s",
     "radps": "rad/s",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import slipfit
-from slipfit.contact import LAWS
+from slipfit.contact import GROUND_LAWS
 from slipfit.library import Ground, OmniRobot, Robot, citation, references
 from slipfit.library.parameter import Parameter, VectorParameter
 from slipfit.report.drive_figures import over_time
@@ -61,7 +61,7 @@ def drive_page(
     numbers = numbers_of(robot)
     constants = [*ground.parameters.values(), ground.gravity_mps2]
     sources = sorted({entry.source for entry in (*numbers, *constants)} & set(references()))
-    law = LAWS[ground.law]
+    law = GROUND_LAWS[ground.law]
     report = _Report(
         robot=t.robot,
         robot_about=robot.about,

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import slipfit
-from slipfit.contact import LAWS
+from slipfit.contact import GROUND_LAWS
 from slipfit.library import Ground, Robot, citation, find_terrain, references
 from slipfit.report.drive_report import NUMBER_HEADS, number_row, numbers_of
 from slipfit.report.html import Panel, render, write_page
@@ -84,7 +84,7 @@ def rover_page(
     numbers = numbers_of(robot)
     constants = [*ground.parameters.values(), ground.gravity_mps2]
     sources = sorted({entry.source for entry in (*numbers, *constants)} & set(references()))
-    law = LAWS[ground.law]
+    law = GROUND_LAWS[ground.law]
     report = _Report(
         robot=t.robot,
         robot_about=robot.about,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slipfit.contact import LAWS
+from slipfit.contact import GROUND_LAWS, SOILS
 from slipfit.errors import SimulationError
 from slipfit.ground import plane
 from slipfit.kernels import Shared, as_batch
@@ -24,15 +24,16 @@ from slipfit.vehicles.losses import AirDrag, Losses, NoBattery, NoLosses
 #: Numbers of a robot's file that do not act on motion; to vary them would promise an effect that is not there.
 WITHOUT_EFFECT = ("width_m", "speed_mps", "yaw_rate_radps", "roller_arc_rad")
 #: Numbers that act only where a robot pitches and rolls.
-ON_TERRAIN = ("roll_inertia_kgm2", "pitch_inertia_kgm2", "tyre_stiffness_n_per_m", "tyre_damping_n_s_per_m")
+TYRES = ("tyre_stiffness_n_per_m", "tyre_damping_n_s_per_m")
+ON_TERRAIN = ("roll_inertia_kgm2", "pitch_inertia_kgm2", *TYRES)
 
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
 
 
 def check_pair(robot: Robot | OmniRobot, ground: Ground) -> None:
     """Wheels with rollers need a law that tells rollers from what lies between them."""
-    if isinstance(robot, OmniRobot) and LAWS[ground.law].rigid is None:
-        fitting = ", ".join(name for name in ground_names() if LAWS[find_ground(name).law].rigid is not None)
+    if isinstance(robot, OmniRobot) and GROUND_LAWS[ground.law].rigid is None:
+        fitting = ", ".join(name for name in ground_names() if GROUND_LAWS[find_ground(name).law].rigid is not None)
         raise SimulationError(
             f"ground {ground.name} has the law {ground.law}, which has no coefficients for rollers (mu_w, mu_t); "
             f"{robot.name} needs the law arctan: take {fitting}, or write a ground of your own with it"
@@ -46,11 +47,11 @@ def named_values(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -
     slope = {"slope_rad": place.slope_rad, "uphill_rad": place.uphill_rad} if place.shape == "plane" else {}
     start = {"start_" + name: value for name, value in scenario.start.model_dump().items()}
     return {
-        **{name: p.value for name, p in _acting(robot, scenario).items()},
+        **{name: p.value for name, p in _acting(robot, ground, scenario).items()},
         "centre_of_mass_x_m": com_x,
         "centre_of_mass_y_m": com_y,
         "centre_of_mass_height_m": com_height,
-        **{p.name: p.default for p in LAWS[ground.law].parameters if p.default is not None},
+        **{p.name: p.default for p in GROUND_LAWS[ground.law].parameters if p.default is not None},
         **ground.values(),
         "gravity_mps2": ground.gravity_mps2.value if place.gravity_mps2 is None else place.gravity_mps2,
         **slope,
@@ -59,9 +60,21 @@ def named_values(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -
     }
 
 
-def _acting(robot: Robot | OmniRobot, scenario: Scenario) -> dict[str, Parameter]:
+def is_soft(ground: Ground) -> bool:
+    """Whether wheels sink into it."""
+    return ground.law in SOILS
+
+
+def moves_in_space(ground: Ground, scenario: Scenario) -> bool:
+    """Whether a robot pitches and rolls there: on terrains, and on soil, where wheels sink."""
+    return scenario.ground.shape == "terrain" or is_soft(ground)
+
+
+def _acting(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, Parameter]:
     """The robot's numbers that act in this scenario."""
-    idle = WITHOUT_EFFECT + (ON_TERRAIN if scenario.ground.shape == "plane" else ())
+    idle = WITHOUT_EFFECT + (() if moves_in_space(ground, scenario) else ON_TERRAIN)
+    if is_soft(ground):
+        idle = tuple(name for name in idle if name != "width_m") + TYRES
     return {name: p for name, p in robot.parameters().items() if name not in idle}
 
 
@@ -75,8 +88,8 @@ def varied(
 ) -> tuple[Values, int]:
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
     xs, ys = zip(*robot.wheels.at_m.value, strict=True)
-    bounds = {name: (p.lower_bound, p.upper_bound) for name, p in _acting(robot, scenario).items()}
-    bounds |= {p.name: (p.lower, p.upper) for p in LAWS[ground.law].parameters}
+    bounds = {name: (p.lower_bound, p.upper_bound) for name, p in _acting(robot, ground, scenario).items()}
+    bounds |= {p.name: (p.lower, p.upper) for p in GROUND_LAWS[ground.law].parameters}
     bounds |= {
         "gravity_mps2": (ground.gravity_mps2.lower_bound, ground.gravity_mps2.upper_bound),
         "start_heading_rad": (-2.0 * np.pi, 2.0 * np.pi),
@@ -88,8 +101,8 @@ def varied(
         bounds |= {"slope_rad": (0.0, STEEPEST_RAD), "uphill_rad": (-2.0 * np.pi, 2.0 * np.pi)}
     if isinstance(robot, OmniRobot):
         bounds["rigid_fraction"] = (0.0, 1.0)
-    law_names = {p.name for p in LAWS[ground.law].parameters}
-    short = {p.alias: p.name for p in LAWS[ground.law].parameters if p.alias}
+    law_names = {p.name for p in GROUND_LAWS[ground.law].parameters}
+    short = {p.alias: p.name for p in GROUND_LAWS[ground.law].parameters if p.alias}
     arrays: Values = {}
     for key, given in vary.items():
         name = short.get(key, key)
@@ -110,7 +123,7 @@ def varied(
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise SimulationError(f"vary: lengths differ ({lengths}); expected one number per run for each")
-    problem = LAWS[ground.law].problem({name: entry for name, entry in (values | arrays).items() if name in law_names})
+    problem = GROUND_LAWS[ground.law].problem({name: entry for name, entry in (values | arrays).items() if name in law_names})
     if problem:
         raise SimulationError(f"vary: {problem}")
     return values | arrays, next(iter(lengths.values()), 1)
@@ -155,8 +168,9 @@ def wheels_of(robot: Robot, v: Values, n: int) -> loads.Wheels:
 
 def law_of(ground: Ground, v: Values) -> Any:
     """The ground's law with its constants."""
-    law = LAWS[ground.law]
-    return law.model({p.name: v[p.name] for p in law.parameters if p.name in v})
+    law = GROUND_LAWS[ground.law]
+    weight = {"gravity_mps2": v["gravity_mps2"]} if law.needs_gravity else {}
+    return law.model({p.name: v[p.name] for p in law.parameters if p.name in v} | weight)
 
 
 def body_of(v: Values) -> planar_body.Body:
@@ -176,7 +190,7 @@ def assemble(robot: Robot | OmniRobot, ground: Ground, values: Values, commands:
     v, driver = values, Table(Shared(commands.ravel()))
     plane_below = plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
     if isinstance(robot, OmniRobot):
-        law = LAWS[ground.law]
+        law = GROUND_LAWS[ground.law]
         return as_batch(
             omni.OmniRuns(
                 body=body_of(v),

@@ -13,6 +13,7 @@ _WORDS = {
     "in_tyres_j": "tyres' damping",
     "in_rolling_j": "rolling resistance",
     "in_air_j": "air",
+    "in_soil_j": "soil pressed down and pushed away",
     "body_j": "motion of the body",
     "wheels_j": "rotors and wheels",
     "height_j": "height",
@@ -44,6 +45,7 @@ class Energy:
     magnetic_j: float
     twist_j: float
     tyres_j: float
+    in_soil_j: float = 0.0
 
     @property
     def dissipated_j(self) -> float:

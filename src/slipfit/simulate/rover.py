@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from slipfit.errors import SimulationError
-from slipfit.ground import plane
+from slipfit.ground import plane, rutted
 from slipfit.kernels import Shared, as_batch, run_chunks
 from slipfit.library import Ground, Robot, Terrain, find_terrain
 from slipfit.simulate.assemble import (
     Values,
     body_of,
+    is_soft,
     law_of,
     losses_of,
+    moves_in_space,
     named_values,
     powertrain_of,
     start_of,
@@ -29,18 +31,24 @@ from slipfit.simulate.trajectory import RunStatus
 from slipfit.vehicles import planar_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
 from slipfit.vehicles.driver import NEVER, NOTE_COLUMNS, Table
+from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.losses import Battery, NoBattery
 from slipfit.vehicles.rigid_body import Body6
+from slipfit.vehicles.soil_footing import SoilFooting
 
 _STATUS = {
     run_loop.OK: RunStatus.FINISHED,
     run_loop.NOT_FINITE: RunStatus.DIVERGED,
     run_loop.OFF_MAP: RunStatus.LEFT_THE_MAP,
     run_loop.TIPPED: RunStatus.TIPPED_OVER,
+    run_loop.SUNK: RunStatus.SUNK_IN,
 }
 
 #: A tyre that no file describes gives way by this share of its radius under the robot's weight, with this damping ratio.
 _TYRE_GIVE, _TYRE_DAMPING_RATIO = 0.02, 0.2
+
+#: Cells of a rut's memory, as a share of the wheels' width.
+_CELLS_PER_WIDTH = 0.5
 
 #: A drive that arrived is recorded this much longer: the robot comes to rest.
 _AFTERWARDS_S = 1.0
@@ -59,6 +67,8 @@ class RoverBatch:
     scenario: Scenario
     values: Values
     notes: tuple[str, ...] = ()
+    is_in_space: bool = False  # whether the robot pitches and rolls: on terrains and on soil
+    is_on_soil: bool = False
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -66,7 +76,7 @@ class RoverBatch:
     @property
     def _columns(self) -> dict[str, slice]:
         """Where each group of columns stands."""
-        body = planar_body.BODY_COLUMNS if self.scenario.ground.shape == "plane" else rough.BODY6_COLUMNS
+        body = rough.BODY6_COLUMNS if self.is_in_space else planar_body.BODY_COLUMNS
         count = len(self.robot.wheels.at_m.value)
         widths = dict.fromkeys(body, 1)
         widths |= {f"wheel_{name}": count for name in (*run_loop.WHEEL_COLUMNS, *run_loop.SLIP_COLUMNS)}
@@ -140,14 +150,14 @@ class RoverBatch:
     def run(self, i: int) -> RoverTrajectory:
         """One run as a trajectory, up to where it stopped."""
         status, place = self.status[i], self.scenario.ground
-        has_failed = status in (RunStatus.DIVERGED, RunStatus.LEFT_THE_MAP, RunStatus.TIPPED_OVER)
+        has_failed = status in (RunStatus.DIVERGED, RunStatus.LEFT_THE_MAP, RunStatus.TIPPED_OVER, RunStatus.SUNK_IN)
         stopped = float(self.column("stopped_at_s")[i, -1]) if has_failed else np.nan
         until = np.searchsorted(self.time_s, self._last_s(i, status, stopped) * (1.0 - 1e-12)) + 1
         columns = {name: self.records[i, :until, where] for name, where in self._columns.items()}
         wheels = {name.removeprefix("wheel_"): c for name, c in columns.items() if name.startswith("wheel_")}
         body = {name: c[:, 0] for name, c in columns.items() if not name.startswith("wheel_")}
         into_mps2 = self._value("gravity_mps2", i) * np.cos(self._value("slope_rad", i))
-        body = _from_plane(body, into_mps2) if place.shape == "plane" else _from_space(body, self.time_s[:until])
+        body = _from_space(body, self.time_s[:until]) if self.is_in_space else _from_plane(body, into_mps2)
         felt = np.column_stack([body["fx_mps2"], body["fy_mps2"], body["fz_mps2"]])
         com = [self._value(f"centre_of_mass_{axis}_m", i) for axis in ("x", "y", "height")]
         at_m = np.array(self.robot.wheels.at_m.value)
@@ -168,6 +178,7 @@ class RoverBatch:
             slip_x_mps=wheels["slip_x_mps"],
             slip_y_mps=wheels["slip_y_mps"],
             told=wheels["told"],
+            sinkage_m=wheels["sinkage_m"] if self.is_on_soil else np.zeros_like(wheels["sinkage_m"]),
             flows={name: body[name] for name in FLOW_COLUMNS},
             stores={name: body[name] for name in STORE_COLUMNS},
             robot=self.robot.name,
@@ -237,14 +248,17 @@ def drive_rovers(
     most_bytes: float = np.inf,
 ) -> RoverBatch:
     """Drives with books: on a plane by `skid_steer`, on a terrain by `rough`. A record is written every `every` steps."""
+    if moves_in_space(ground, scenario):
+        _check_inertias(robot, "soil" if is_soft(ground) else "a terrain")
     terrain = _terrain(robot, scenario)
     values, n = varied(named_values(robot, ground, scenario), vary, robot, ground, scenario)
-    values, notes = _with_tyres(robot, values) if terrain else (values, ())
+    in_space, on_soil = moves_in_space(ground, scenario), is_soft(ground)
+    values, notes = _with_tyres(robot, values) if in_space and not on_soil else (values, ())
     notes += _too_sharp(terrain, robot) if terrain else ()
     driver, hold, steps = _driver(robot, scenario, values)
     steps += -steps % every
-    batch = as_batch(_runs(robot, ground, scenario, values, driver, terrain, n), n)
-    body = rough.BODY6_COLUMNS if terrain else planar_body.BODY_COLUMNS
+    batch = as_batch(runs_of(robot, ground, scenario, values, driver, terrain, n), n)
+    body = rough.BODY6_COLUMNS if in_space else planar_body.BODY_COLUMNS
     per_wheel = len(run_loop.WHEEL_COLUMNS) + len(run_loop.SLIP_COLUMNS)
     more = len(NOTE_COLUMNS) + len(FLOW_COLUMNS) + len(STORE_COLUMNS) + 1
     columns = len(body) + per_wheel * len(robot.wheels.at_m.value) + more
@@ -255,7 +269,7 @@ def drive_rovers(
             f"runs at once, or ends_only=True"
         )
     out, status = np.empty((n, records, columns)), np.empty(n)
-    drive_lanes = rough.in_lanes if terrain else skid_steer.in_lanes
+    drive_lanes = rough.in_lanes if in_space else skid_steer.in_lanes
 
     def chunk(lo: int, hi: int) -> None:
         drive_lanes(batch, lo, hi, hold, every, scenario.step_s, out, status)
@@ -271,18 +285,23 @@ def drive_rovers(
         scenario=scenario,
         values=values,
         notes=notes,
+        is_in_space=in_space,
+        is_on_soil=on_soil,
     )
+
+
+def _check_inertias(robot: Robot, where: str) -> None:
+    missing = [name for name in ("roll_inertia_kgm2", "pitch_inertia_kgm2") if getattr(robot, name) is None]
+    if missing:
+        raise SimulationError(
+            f"{robot.name} has no {missing[0]}; on {where} a robot pitches and rolls, add it to the robot's file"
+        )
 
 
 def _terrain(robot: Robot, scenario: Scenario) -> Terrain | None:
     place = scenario.ground
     if place.terrain is None:
         return None
-    missing = [name for name in ("roll_inertia_kgm2", "pitch_inertia_kgm2") if getattr(robot, name) is None]
-    if missing:
-        raise SimulationError(
-            f"{robot.name} has no {missing[0]}; on a terrain a robot pitches and rolls, add it to the robot's file"
-        )
     terrain = find_terrain(place.terrain)
     start = (scenario.start.x_m, scenario.start.y_m)
     _check_on_map(terrain, start, "start")
@@ -343,7 +362,7 @@ def _driver(robot: Robot, scenario: Scenario, v: Values) -> tuple[Any, int, int]
     return Table(Shared(np.concatenate([table, held]).ravel())), 1, len(table)
 
 
-def _runs(
+def runs_of(
     robot: Robot, ground: Ground, scenario: Scenario, v: Values, driver: Any, terrain: Terrain | None, n: int
 ) -> rough.RoughRuns | skid_steer.SkidSteerRuns:
     """A batch, before its leaves are filled up."""
@@ -361,9 +380,16 @@ def _runs(
         "books": Books(motor),
     }
     planar = body_of(v)
-    if terrain is None:
-        below = plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
+    below = (
+        terrain.model(v["gravity_mps2"], scenario.ground.interpolation)
+        if terrain
+        else plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
+    )
+    if not moves_in_space(ground, scenario):
         return skid_steer.SkidSteerRuns(body=planar, ground=below, **shared)
     body = Body6(planar.mass, v["roll_inertia_kgm2"], v["pitch_inertia_kgm2"], *planar[1:])
-    tyre = rough.Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"])
-    return rough.RoughRuns(body=body, tyre=tyre, ground=terrain.model(v["gravity_mps2"], scenario.ground.interpolation), **shared)
+    if not is_soft(ground):
+        tyre = Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"])
+        return rough.RoughRuns(body=body, tyre=tyre, ground=below, **shared)
+    cell_m = _CELLS_PER_WIDTH * np.asarray(v["width_m"])
+    return rough.RoughRuns(body=body, tyre=SoilFooting(v["width_m"], cell_m), ground=rutted(below, cell_m), **shared)

@@ -18,7 +18,7 @@ _SPACE_FIELDS = (
     "z_m", "roll_rad", "pitch_rad", "vz_mps", "roll_rate_radps", "pitch_rate_radps", "fz_mps2", "tip_over_margin_rad", "waypoint",
     "cross_track_m",
 )  # fmt: skip
-_SLIP_FIELDS = ("rim_mps", "slip_x_mps", "slip_y_mps", "told")
+_SLIP_FIELDS = ("rim_mps", "slip_x_mps", "slip_y_mps", "told", "sinkage_m")
 
 
 #: Books that leave more than this unexplained are told of.
@@ -50,6 +50,7 @@ class RoverTrajectory(Trajectory):
     slip_x_mps: np.ndarray
     slip_y_mps: np.ndarray
     told: np.ndarray
+    sinkage_m: np.ndarray  # of each wheel below the untouched surface; zero on hard ground
     flows: dict[str, np.ndarray]  # by FLOW_COLUMNS, J since the start
     stores: dict[str, np.ndarray]  # by STORE_COLUMNS, J
     arrived_at_s: float = float("nan")

@@ -10,7 +10,7 @@ import numpy as np
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.kernels import run_chunks
 from slipfit.library import Ground, OmniRobot, Robot, find_ground
-from slipfit.simulate.assemble import assemble, check_pair, kernel, named_values, varied
+from slipfit.simulate.assemble import assemble, check_pair, is_soft, kernel, named_values, varied
 from slipfit.simulate.commands import command_table, commanded_turn
 from slipfit.simulate.rover import RoverBatch, drive_rovers
 from slipfit.simulate.rover_trajectory import RoverTrajectory
@@ -111,7 +111,7 @@ def simulate(
     scenario = _scenario(scenario)
     if isinstance(robot, str | Path):
         robot = find_driver(robot)
-    if scenario.keeps_books:
+    if _keeps_books(robot, scenario, ground):
         return _simulate_rover(robot, scenario, ground)
     if not scenario.sensors.names:
         return simulate_many(robot, scenario, {}, ground=ground).run(0)
@@ -148,10 +148,15 @@ def simulate_many(
         robot = find_driver(robot)
     powertrain = robot.powertrain if isinstance(robot, Twin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
-    if scenario.keeps_books:
+    if scenario.keeps_books or is_soft(ground):
         return _rovers(robot, scenario, ground, vary, _record_steps(scenario, ends_only), workers)
     table, every = _commands(robot, scenario, ends_only=ends_only)
     return _run(robot, scenario, ground, vary, table, every, workers, powertrain)
+
+
+def _keeps_books(robot: Robot | OmniRobot | Twin, scenario: Scenario, ground: Ground | str | Path | None) -> bool:
+    """Whether a drive is a rover's: by its scenario, or because its wheels sink."""
+    return scenario.keeps_books or is_soft(robot_on_ground(robot, scenario, ground)[1])
 
 
 def _record_steps(scenario: Scenario, ends_only: bool = False) -> int:

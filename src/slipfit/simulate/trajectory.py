@@ -35,6 +35,7 @@ class RunStatus(Enum):
     SLID_AWAY = "The robot slid away from its route; the ground has too little grip for this slope or these commands."
     LEFT_THE_MAP = "A wheel left the terrain's map; take a larger map, or other waypoints."
     TIPPED_OVER = "The robot tipped over."
+    SUNK_IN = "A wheel sank deeper than its radius; the soil is too soft for this load, or the wheel dug itself in."
     DIVERGED = "The numbers stopped being finite; check the robot's and the ground's constants of this run."
 
 

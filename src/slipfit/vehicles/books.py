@@ -17,9 +17,9 @@ from slipfit.vehicles.powertrain import DcMotor, Prescribed, SpeedLoop, spin_of
 #: What is added up, J: work of the supply, its amount without sign, and where it went.
 FLOW_COLUMNS = (
     "supplied_j", "throughput_j", "in_battery_j", "in_resistance_j", "in_shaft_j", "in_sliding_j", "in_tyres_j", "in_rolling_j",
-    "in_air_j",
+    "in_air_j", "in_soil_j",
 )  # fmt: skip
-SUPPLIED, THROUGHPUT, BATTERY, RESISTANCE, SHAFT, SLIDING, TYRES, ROLLING, AIR = range(len(FLOW_COLUMNS))
+SUPPLIED, THROUGHPUT, BATTERY, RESISTANCE, SHAFT, SLIDING, TYRES, ROLLING, AIR, SOIL = range(len(FLOW_COLUMNS))
 
 #: What is stored at a moment, J.
 STORE_COLUMNS = ("body_j", "wheels_j", "height_j", "magnetic_j", "twist_j", "tyres_j")
@@ -52,6 +52,7 @@ class Totals(NamedTuple):
     in_tyres: float
     in_rolling: float
     in_air: float
+    in_soil: float
 
 
 class Flow(NamedTuple):
@@ -197,3 +198,4 @@ def _(books, notebook, totals):
     account[TYRES] = account[TYRES] + totals.in_tyres
     account[ROLLING] = account[ROLLING] + totals.in_rolling
     account[AIR] = account[AIR] + totals.in_air
+    account[SOIL] = account[SOIL] + totals.in_soil

@@ -5,9 +5,9 @@ the tangent plane of the ground below it; the depth delta into that plane loads 
 
     N = max(0, k delta + c delta.),    delta. = -n . (v + omega x arm)
 
-Friction acts there along e_x = axle x n (rolling) and e_y = n x e_x by the law's secants, as in `skid_steer`; all forces belong
-to the velocities at the end of the step (docs/theory/rover, eq. (rough)). One look at the ground per wheel and step: the
-direction d of the step before says where.
+(in soil: `soil_footing`). Friction acts there along e_x = axle x n (rolling) and e_y = n x e_x by the law's secants, as in
+`skid_steer`; soil besides holds the hub back along e_x. All forces belong to the velocities at the end of the step
+(docs/theory/rover, eq. (rough)). One look at the ground per wheel and step: the direction d of the step before says where.
 
 Symbols    n normal of the ground · k, c stiffness and damping of a tyre · R wheel radius · v, omega of the centre of mass
 Reference  derived in docs/theory/rover; body [Fossen1994]; friction and motors [Shilliday2023]
@@ -17,7 +17,7 @@ Valid for  ground whose curvature radii are larger than the wheel's: one contact
 from math import atan2, isfinite, sqrt
 from typing import Any, NamedTuple
 
-from slipfit.contact.touch import Touch, memory_size, remember, traction
+from slipfit.contact.touch import Touch, memory_size
 from slipfit.ground.shape import Memory, cell_count, gravity_in_ground
 from slipfit.kernels import (
     WIDTH,
@@ -38,10 +38,11 @@ from slipfit.kernels import (
     where,
     zeros,
 )
-from slipfit.kernels.space import Rows3, Sym3, Vec3, added, cross, rotation, scaled, to_ground
+from slipfit.kernels.space import Rows3, Sym3, Vec3, added, cross, dot, rotation, scaled, to_ground
 from slipfit.vehicles.books import Books, Totals, are_kept, drive_stores, enter, tally
-from slipfit.vehicles.driven_wheel import release, roll_on, soften, surprises
+from slipfit.vehicles.driven_wheel import roll_on, soften, surprises
 from slipfit.vehicles.driver import Seen
+from slipfit.vehicles.footing import is_sunk, leave, limit_here, meet, resists, stored
 from slipfit.vehicles.losses import air_drag, caster_moment
 from slipfit.vehicles.planar_body import MOST_PASSES, Start, look_again
 from slipfit.vehicles.powertrain import prepared
@@ -51,6 +52,7 @@ from slipfit.vehicles.run_loop import (
     NOT_FINITE,
     OFF_MAP,
     OK,
+    SUNK,
     TIPPED,
     WHEEL_COLUMNS,
     drive_through,
@@ -58,7 +60,17 @@ from slipfit.vehicles.run_loop import (
     record_journal,
     record_wheels,
 )
-from slipfit.vehicles.wheel_contact import Hubs, Work, arm_to, axes_of, centre_of_mass, combined, find_contacts, over_ground
+from slipfit.vehicles.wheel_contact import (
+    Hubs,
+    Work,
+    arm_to,
+    axes_of,
+    centre_of_mass,
+    combined,
+    find_contacts,
+    hub_of,
+    over_ground,
+)
 
 #: What a run records of the robot's origin, in this order: place and attitude (quaternion, body to ground) in the ground's frame,
 #: velocity, rates and specific force (of the centre of mass) in the body's axes.
@@ -71,17 +83,12 @@ BODY6_COLUMNS = (
 _TIPPED_COSINE = 0.2588
 
 
-class Tyre(NamedTuple):
-    stiffness: float  # N/m
-    damping: float  # N s/m
-
-
 class RoughRuns(NamedTuple):
     """A batch of runs: everything that a run needs, arrays at the leaves."""
 
     body: Body6
     wheels: Any  # loads.Wheels, one table per run
-    tyre: Tyre
+    tyre: Any  # what wheels stand on: footing.Tyre, or soil_footing.SoilFooting
     powertrain: Any
     law: Any
     ground: Any
@@ -93,13 +100,16 @@ class RoughRuns(NamedTuple):
 
 
 @part
-def _expect(robot, hubs, work, free, dt, zero):
+def _expect(robot, tyre, hubs, work, free, dt, zero):
     """Velocities that the forces of the step before would bring about; and the lateral force that is expected."""
     fx = fy = fz = mx = my = mz = lateral = abreast(zero)
     for n in range(len(work.speed)):
         ex, ey, normal = axes_of(work, n)
         f = combined(ex, ey, normal, work.expected_x[n], work.expected_y[n], work.load[n])
         m = cross(arm_to(hubs, work, n), f)
+        if resists(tyre):
+            back = scaled(ex, work.hub[n])
+            f, m = added(f, back), added(m, cross(hub_of(hubs, n), back))
         fx, fy, fz, mx, my, mz = fx + f.x, fy + f.y, fz + f.z, mx + m.x, my + m.y, mz + m.z
         lateral += work.expected_y[n]
     body, per_mass = robot.body, dt / robot.body.mass
@@ -122,16 +132,11 @@ def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, t
         ex, ey, normal = axes_of(work, n)
         arm = arm_to(hubs, work, n)
         ground_x, ground_y, rising = over_ground(velocity, rate, arm, ex, ey, normal)
-        depth = work.depth[n]
-        push, nn = tyre.stiffness * depth, tyre.stiffness * dt + where(depth > 0.0, tyre.damping, 0.0)
-        load = max(0.0, push - nn * rising)
-        is_loaded = load > 0.0
-        work.nn[n], work.start_n[n] = where(is_loaded, nn, 0.0), where(is_loaded, push, 0.0)
-        work.load[n] = load
-        free_rim, give = release(powertrain, losses, work, n, radius, load)
-        rim = free_rim - give * work.expected_x[n]
-        answer = traction(law, Touch(rim - ground_x, -ground_y, rim, load), memory, n, dt)
-        start_x, start_y, xx, xy, yy = soften(law, answer, give, free_rim)
+        hub_x = ground_x
+        if resists(tyre):
+            hub_x = dot(ex, added(velocity, cross(rate, hub_of(hubs, n))))
+        met = meet(tyre, law, powertrain, losses, memory, work, n, radius, ground_x, ground_y, rising, hub_x, dt)
+        start_x, start_y, xx, xy, yy = soften(law, met.answer, met.give, met.free_rim)
         work.xx[n], work.xy[n], work.yy[n], work.start_x[n], work.start_y[n] = xx, xy, yy, start_x, start_y
         # H = xx ex ex^T + xy (ex ey^T + ey ex^T) + yy ey ey^T + nn n n^T, by rows of what one m/s along each axis gives.
         kx = combined(ex, ey, normal, xx * ex.x + xy * ey.x, xy * ex.x + yy * ey.x, work.nn[n] * normal.x)
@@ -145,6 +150,13 @@ def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, t
         ty = cross(arm, Vec3(lx.y, ly.y, lz.y))
         tz = cross(arm, Vec3(lx.z, ly.z, lz.z))
         cxx, cxy, cxz, cyy, cyz, czz = cxx + tx.x, cxy + ty.x, cxz + tz.x, cyy + ty.y, cyz + tz.y, czz + tz.z
+        if resists(tyre):  # soil holds the hub back: r ex ex^T at the hub, whose lever is a = hub x ex
+            r, a = work.resist[n], cross(hub_of(hubs, n), ex)
+            axx, axz, azz = axx + r * ex.x * ex.x, axz + r * ex.x * ex.z, azz + r * ex.z * ex.z
+            bxx, bxy, bxz = bxx + r * ex.x * a.x, bxy + r * ex.x * a.y, bxz + r * ex.x * a.z
+            bzx, bzy, bzz = bzx + r * ex.z * a.x, bzy + r * ex.z * a.y, bzz + r * ex.z * a.z
+            cxx, cxy, cxz = cxx + r * a.x * a.x, cxy + r * a.x * a.y, cxz + r * a.x * a.z
+            cyy, cyz, czz = cyy + r * a.y * a.y, cyz + r * a.y * a.z, czz + r * a.z * a.z
         f = combined(ex, ey, normal, start_x, start_y, work.start_n[n])
         m = cross(arm, f)
         fx, fy, fz, mx, my, mz = fx + f.x, fy + f.y, fz + f.z, mx + m.x, my + m.y, mz + m.z
@@ -162,7 +174,7 @@ def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, t
 
 
 @part
-def _share_out(powertrain, law, losses, hubs, work, velocity, rate, zero):
+def _share_out(powertrain, law, losses, tyre, hubs, work, velocity, rate, zero):
     """Forces that belong to the body's new velocities; their sum, and whether they were not to be expected."""
     velocity, rate = abreast(velocity), abreast(rate)
     fx = fy = fz = abreast(zero)
@@ -176,17 +188,22 @@ def _share_out(powertrain, law, losses, hubs, work, velocity, rate, zero):
         pulls = load < 0.0
         load = max(0.0, load)
         work.load[n] = load
-        f = combined(ex, ey, normal, force_x, force_y, load)
+        along = force_x
+        if resists(tyre):
+            work.hub[n] = -work.resist[n] * dot(ex, added(velocity, cross(rate, hub_of(hubs, n))))
+            along += work.hub[n]
+        f = combined(ex, ey, normal, along, force_y, load)
         fx, fy, fz = fx + f.x, fy + f.y, fz + f.z
-        again = again | pulls | surprises(powertrain, law, losses, work, n, hubs.radius[n], force_x, force_y, load)
+        limit = limit_here(tyre, law, work, n)
+        again = again | pulls | surprises(powertrain, limit, losses, work, n, hubs.radius[n], force_x, force_y, load)
     return Vec3(folded(fx), folded(fy), folded(fz)), folded(again)
 
 
 @part
-def _commit(powertrain, law, losses, tyre, books, hubs, memory, work, velocity, rate, in_air, in_caster, dt, zero):
+def _commit(powertrain, law, losses, tyre, books, ground, hubs, memory, work, velocity, rate, in_air, in_caster, dt, zero):
     """What the step leaves behind; returns what there is to book."""
     velocity, rate = abreast(velocity), abreast(rate)
-    supplied = throughput = in_resistance = in_shaft = in_sliding = in_tyres = in_rolling = abreast(zero)
+    supplied = throughput = in_resistance = in_shaft = in_sliding = in_tyres = in_rolling = in_soil = abreast(zero)
     for n in range(len(work.speed)):
         radius = hubs.radius[n]
         rolled = roll_on(powertrain, losses, work, n, radius, dt)
@@ -195,21 +212,19 @@ def _commit(powertrain, law, losses, tyre, books, hubs, memory, work, velocity, 
         ground_x, ground_y, rising = over_ground(velocity, rate, arm_to(hubs, work, n), ex, ey, normal)
         rim = radius * rolled.after.speed
         touch = Touch(rim - ground_x, -ground_y, rim, work.load[n])
-        remember(law, touch, memory, n, dt)
-        depth, deeper = max(0.0, work.depth[n]), max(0.0, work.depth[n] - dt * rising)
+        left = leave(tyre, law, ground, memory, work, n, radius, touch, rising, dt)
         if are_kept(books):
             work.slip_x[n], work.slip_y[n] = touch.slip_x, touch.slip_y
             flow = tally(books, rolled, dt)
             supplied, throughput = supplied + flow.supplied, throughput + abs(flow.supplied)
             in_resistance, in_shaft = in_resistance + flow.in_resistance, in_shaft + flow.in_shaft
             in_sliding += (work.force_x[n] * touch.slip_x + work.force_y[n] * touch.slip_y) * dt
-            # Damping of a loaded tyre; one that relaxes without touching spends what was in its spring.
-            damped = where(depth > 0.0, tyre.damping, 0.0) * (rising * rising * dt)
-            in_tyres += where(work.load[n] > 0.0, damped, 0.5 * tyre.stiffness * (depth * depth - deeper * deeper))
-            work.depth[n] = deeper
+            in_tyres, in_soil = in_tyres + left.in_tyre, in_soil + left.in_soil
+            if resists(tyre):
+                in_soil -= work.hub[n] * dot(ex, added(velocity, cross(rate, hub_of(hubs, n)))) * dt
     return Totals(
         folded(supplied), folded(throughput), folded(in_resistance), folded(in_shaft), folded(in_sliding) + in_caster,
-        folded(in_tyres), folded(in_rolling), in_air,
+        folded(in_tyres), folded(in_rolling), in_air, folded(in_soil),
     )  # fmt: skip
 
 
@@ -221,8 +236,8 @@ def step(robot, hubs, memory, work, notebook, s, dt):
     free = free_motion(body, s, Vec3(gx, gy, gz), dt)
     find_contacts(robot, hubs, memory, work, s, rotation(s.attitude), free.middle)
     powertrain, law, losses = abreast(robot.powertrain), abreast(robot.law), abreast(robot.losses)
-    tyre, books = abreast(robot.tyre), abreast(robot.books)
-    velocity, rate, lateral = _expect(robot, hubs, work, free, dt, zero)
+    tyre, books, ground = abreast(robot.tyre), abreast(robot.books), abreast(robot.ground)
+    velocity, rate, lateral = _expect(robot, tyre, hubs, work, free, dt, zero)
     drag, turning = air_drag(robot.losses, s.velocity.x), caster_moment(robot.losses, lateral, s.velocity.x)
     active = zero == 0.0
     guess_v, guess_r = velocity, rate
@@ -230,7 +245,7 @@ def step(robot, hubs, memory, work, notebook, s, dt):
     for k in range(MOST_PASSES):
         load = _gather(powertrain, law, losses, tyre, hubs, memory, work, guess_v, guess_r, turning, dt, zero)
         velocity, rate = solve_six(body, free, load, drag, dt)
-        total, again = _share_out(powertrain, law, losses, hubs, work, velocity, rate, zero)
+        total, again = _share_out(powertrain, law, losses, tyre, hubs, work, velocity, rate, zero)
         active = active & again
         if k == MOST_PASSES - 1 or not any_of(active):
             break
@@ -238,7 +253,7 @@ def step(robot, hubs, memory, work, notebook, s, dt):
         look_again(work, abreast(active))
     in_air, in_caster = drag * (velocity.x * velocity.x * dt), -turning * (rate.z * dt)
     totals = _commit(
-        powertrain, law, losses, tyre, books, hubs, memory, work, velocity, rate, in_air, in_caster, dt, zero
+        powertrain, law, losses, tyre, books, ground, hubs, memory, work, velocity, rate, in_air, in_caster, dt, zero
     )  # fmt: skip
     enter(robot.books, notebook, totals)
     felt = scaled(Vec3(total.x - drag * velocity.x, total.y, total.z), 1.0 / body.mass)
@@ -265,10 +280,13 @@ def _judge(robot, memory, work, s):
     gx, gy, gz = gravity_in_ground(robot.ground)
     standing = -(now.x.z * gx + now.y.z * gy + now.z.z * gz)
     on_map = alike(1.0, s.place.x)
+    sunk = on_map < on_map
     for n in range(len(robot.wheels.x)):
         on_map = min(on_map, work.on_map[n])
+        sunk = sunk | is_sunk(robot.tyre, work.depth[n], robot.wheels.radius[n])
     finite = isfinite(s.place.x + s.place.y + s.place.z + s.attitude.w + s.rate.z)
-    code = where(on_map > 0.5, alike(OK, on_map), OFF_MAP)
+    code = where(sunk, alike(SUNK, on_map), OK)
+    code = where(on_map > 0.5, code, OFF_MAP)
     code = where(standing > _TIPPED_COSINE * sqrt(gx * gx + gy * gy + gz * gz), code, TIPPED)
     return where(finite, code, NOT_FINITE)
 
@@ -285,7 +303,7 @@ def _(books, robot, work, notebook, s, stopped_at, i, out):
     height = -body.mass * (gx * s.place.x + gy * s.place.y + gz * s.place.z)
     pressed = alike(0.0, height)
     for n in range(count):
-        pressed += 0.5 * robot.tyre.stiffness * max(0.0, work.depth[n]) * max(0.0, work.depth[n])
+        pressed += stored(robot.tyre, work.depth[n])
     stores = drive_stores(books, work, count, kinetic(body, s), height, pressed)
     record_journal(count, work, notebook, stores, stopped_at, i, out, len(BODY6_COLUMNS) + len(WHEEL_COLUMNS) * count)
 

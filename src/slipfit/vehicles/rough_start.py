@@ -6,6 +6,7 @@ from slipfit.contact.touch import strongest
 from slipfit.ground.shape import gravity_in_ground, surface
 from slipfit.kernels import alike, cos_and_sin, part, where
 from slipfit.kernels.space import Quat, Vec3, added, cross, dot, rotation, scaled, to_body, to_ground, turned
+from slipfit.vehicles.footing import static_depth, static_load
 from slipfit.vehicles.rigid_body import State6
 from slipfit.vehicles.wheel_contact import axes_of, centre_of_mass, find_contacts
 
@@ -73,7 +74,7 @@ def _settle(robot, hubs, memory, work, packs):
         for n in range(count):
             # First all tyres are drawn to their loads; then those in the air let go, and the others carry the robot.
             depth = work.depth[n] if k < _SETTLING else max(0.0, work.depth[n])
-            missing = work.load[n] / robot.tyre.stiffness - depth
+            missing = static_depth(robot.tyre, robot.law, work, n, robot.wheels.radius[n], work.load[n]) - depth
             pressed += where((k < _SETTLING) | (depth > 0.0), alike(1.0, zero), 0.0)
             lower += missing
             pitch += missing * (robot.wheels.x[n] - mean_x) / xx
@@ -84,7 +85,7 @@ def _settle(robot, hubs, memory, work, packs):
         wanted_c, wanted_s = cos_and_sin(start.heading)
         attitude = _headed(attitude, (wanted_s * now.x.x - wanted_c * now.y.x) / sqrt(now.x.x * now.x.x + now.y.x * now.y.x))
     for n in range(count):
-        work.load[n] = robot.tyre.stiffness * max(0.0, work.depth[n])
+        work.load[n] = static_load(robot.tyre, robot.law, work, n, robot.wheels.radius[n])
     return s
 
 

@@ -13,11 +13,12 @@ from slipfit.vehicles.losses import share_bus, told_in
 
 WHEEL_COLUMNS = ("speed_radps", "angle_rad", "load_n", "force_x_n", "force_y_n", "effort", "lowest_load_n")
 
-#: What vehicles with books write for each wheel besides: sliding of the rim over the ground, and the voltage or speed told.
-SLIP_COLUMNS = ("slip_x_mps", "slip_y_mps", "told")
+#: What vehicles with books write for each wheel besides: sliding of the rim over the ground, the voltage or speed told,
+#: and how deep it stands in the ground (a tyre's own deflection where the ground is hard).
+SLIP_COLUMNS = ("slip_x_mps", "slip_y_mps", "told", "sinkage_m")
 
 #: How a run stands.
-OK, NOT_FINITE, OFF_MAP, TIPPED = 0.0, 1.0, 2.0, 3.0
+OK, NOT_FINITE, OFF_MAP, TIPPED, SUNK = 0.0, 1.0, 2.0, 3.0, 4.0
 
 
 class Journal(NamedTuple):
@@ -82,7 +83,8 @@ def record_journal(count, work, notebook, stores, stopped_at, i, out, first):
         put(out[:, first + k], i, work.slip_x[k])
         put(out[:, first + count + k], i, work.slip_y[k])
         put(out[:, first + 2 * count + k], i, work.command[k])
-    first += 3 * count
+        put(out[:, first + 3 * count + k], i, work.depth[k])
+    first += 4 * count
     for k in range(3):
         put(out[:, first + k], i, notebook.notes[k])
     for k in range(len(notebook.account)):

@@ -104,6 +104,7 @@ class Work(NamedTuple):
     yy: Any
     start_x: Any  # force at zero velocity
     start_y: Any
+    depth: Any  # m, none on hard planes; for records
 
 
 class Places(NamedTuple):
@@ -192,7 +193,7 @@ def _commit(powertrain, law, losses, books, wheels, memory, work, u, v, r, in_ai
             in_sliding += (work.force_x[n] * touch.slip_x + work.force_y[n] * touch.slip_y) * dt
     return Totals(
         folded(supplied), folded(throughput), folded(in_resistance), folded(in_shaft),
-        folded(in_sliding) + in_caster, zero, folded(in_rolling), in_air,
+        folded(in_sliding) + in_caster, zero, folded(in_rolling), in_air, zero,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from slipfit.ground.shape import is_on_map, surface
 from slipfit.kernels import abreast, alike, part, where
 from slipfit.kernels.space import Vec3, added, cross, dot, to_body, to_ground
+from slipfit.vehicles.footing import look_ahead
 
 
 class Hubs(NamedTuple):
@@ -55,6 +56,14 @@ class Work(NamedTuple):
     upright: Any  # sine of the angle between axle and normal
     depth: Any  # m, of the wheel in the ground; negative in the air
     on_map: Any  # 1, or 0 off the map
+    resist: Any  # N s/m, how soil holds the hub back; this and what follows is for soil only
+    hub: Any  # N, that force
+    most: Any  # N, strength of the soil below the wheel
+    rut: Any  # m, deepest sinkage of the place ahead
+    rut_slip: Any  # its largest slip
+    place_x: Any  # m, where the wheel stands
+    place_y: Any
+    facing: Any  # which way it went last, by its sign
 
 
 @part
@@ -67,9 +76,10 @@ def centre_of_mass(body):
 def find_contacts(robot, hubs, memory, work, s, now, middle):
     """Where each wheel meets the ground, from the direction of the step before."""
     place, now, middle, ground = abreast(s.place), abreast(now), abreast(middle), abreast(robot.ground)
+    footing, law = abreast(robot.tyre), abreast(robot.law)
     for n in range(len(work.speed)):
         radius = hubs.radius[n]
-        hub = Vec3(hubs.x[n], hubs.y[n], hubs.z[n])
+        hub = hub_of(hubs, n)
         below = added(place, to_ground(now, Vec3(hub.x + radius * work.dir_x[n], hub.y, hub.z + radius * work.dir_z[n])))
         here = surface(ground, memory, below.x, below.y)
         per = 1.0 / sqrt(1.0 + here.slope_x * here.slope_x + here.slope_y * here.slope_y)
@@ -81,6 +91,7 @@ def find_contacts(robot, hubs, memory, work, s, now, middle):
         work.normal_x[n], work.normal_y[n], work.normal_z[n], work.upright[n] = normal.x, normal.y, normal.z, upright
         work.dir_x[n], work.dir_z[n] = -normal.x / upright, -normal.z / upright
         work.on_map[n] = where(is_on_map(ground, below.x, below.y), alike(1.0, radius), 0.0)
+        look_ahead(footing, law, ground, memory, hubs, work, n, below, now)
 
 
 @part
@@ -95,6 +106,12 @@ def arm_to(hubs, work, n):
     """From the centre of mass to the contact."""
     radius = hubs.radius[n]
     return Vec3(hubs.x[n] + radius * work.dir_x[n], hubs.y[n], hubs.z[n] + radius * work.dir_z[n])
+
+
+@part
+def hub_of(hubs, n):
+    """From the centre of mass to the hub."""
+    return Vec3(hubs.x[n], hubs.y[n], hubs.z[n])
 
 
 @part

@@ -1,14 +1,11 @@
 """What the columns of a table of wheel forces mean: the file `slipfit/tyre_columns/1`."""
 
-from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, StrictInt, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from slipfit.errors import ParameterError
-from slipfit.library.files import NamedFile
-from slipfit.logs.column_map import Column, Entry, Place, Rows, _number
-from slipfit.logs.units import factor
+from slipfit.calibrate.table_columns import TableColumns
+from slipfit.logs.column_map import Entry, Place, _number
 
 #: Our unit of every quantity that a map may name; slips have none.
 UNITS = {
@@ -22,15 +19,10 @@ UNITS = {
 }
 
 
-class TyreColumns(NamedFile):
+class TyreColumns(TableColumns):
     """A whole file. The wheel's motion is told by slip and slip angle, or by rim speed, travel speed and slip angle."""
 
     schema_: Literal["slipfit/tyre_columns/1"] = Field("slipfit/tyre_columns/1", alias="schema")
-    about: str = ""
-    separator: Annotated[StrictStr, Field(pattern=r'^[^\s"\w.+\-]$|^\t$|^ $')] = ","
-    header_rows: Rows = 1
-    name_row: Annotated[StrictInt, Field(ge=1, le=1000)] | None = None  # the last row of the header, unless told
-    skip_rows: Rows = 0  # below the header
     slip: Entry | None = None
     slip_over: Literal["larger", "ground"] = (
         "larger"  # what slip is a share of: the larger of rim and ground speed, or the ground's
@@ -47,8 +39,6 @@ class TyreColumns(NamedFile):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
-        if self.name_row is not None and self.name_row > self.header_rows:
-            raise ValueError(f"name_row is {self.name_row}, header_rows {self.header_rows}; names stand in the header")
         if self.force_along is None and self.force_across is None:
             raise ValueError("no force is named; expected force_along, force_across or both")
         if (self.load_ is None) == (self.load_n is None):
@@ -62,28 +52,11 @@ class TyreColumns(NamedFile):
             raise ValueError("nothing tells the slip; expected slip, slip_angle, or rim_speed with travel_speed")
         if self.force_across is not None and self.slip_angle is None:
             raise ValueError("force_across is named, but no slip_angle; forces across need it")
-        for name in UNITS:
-            try:
-                self.source(name)
-            except ParameterError as error:
-                raise ValueError(f"{name}: {error}") from None
         return self
 
     @classmethod
-    def find(cls, given: "TyreColumns | Path | str") -> "TyreColumns":
-        """The map itself, or from its file."""
-        return given if isinstance(given, TyreColumns) else cls.load(given)
+    def units(cls) -> dict[str, str]:
+        return UNITS
 
-    def source(self, name: str) -> tuple[str | int, float] | None:
-        """Column of a quantity, and what its cells are multiplied with to be in our unit."""
-        entry = self.load_ if name == "load" else getattr(self, name)
-        if entry is None:
-            return None
-        column = entry if isinstance(entry, Column) else Column(column=entry)
-        if column.increments:
-            raise ParameterError("increments make no sense here; each row stands for itself")
-        if column.unit and not UNITS[name]:
-            if column.unit not in ("%", "percent"):
-                raise ParameterError(f"unit '{column.unit}' of a slip; expected none, or percent")
-            return column.column, 0.01 * column.scale
-        return column.column, column.scale * (factor(column.unit, UNITS[name]) if column.unit else 1.0)
+    def entry(self, name: str) -> Entry | None:
+        return self.load_ if name == "load" else super().entry(name)

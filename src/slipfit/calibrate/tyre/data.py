@@ -11,15 +11,15 @@ Reference  docs/conventions.md for slip and signs
 
 import hashlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from slipfit.calibrate.tyre.columns import TyreColumns
+from slipfit.calibrate.tyre.columns import UNITS, TyreColumns
 from slipfit.contact.slip import transport_speed
 from slipfit.errors import LogError
-from slipfit.logs.csv_table import Table, read_table
+from slipfit.logs.csv_table import Table
 
 #: Slip ratios go from -2 to 2; a few readings beyond are a sensor's, a median share of the column is a unit's.
 LARGEST_SLIP = 2.0
@@ -45,6 +45,7 @@ class TyreData:
     repeat: np.ndarray  # (T,) whole numbers from 0
     cell: np.ndarray | None  # (T,) rows that were meant to be the same
     findings: tuple[str, ...] = ()
+    further: dict[str, np.ndarray] = field(default_factory=dict)  # what maps of other tests name besides, (T,) each
 
     def __len__(self) -> int:
         return len(self.load_n)
@@ -78,6 +79,7 @@ class TyreData:
             across_n=None if self.across_n is None else self.across_n[chosen],
             repeat=self.repeat[chosen],
             cell=None if self.cell is None else self.cell[chosen],
+            further={name: values[chosen] for name, values in self.further.items()},
         )
 
     def spread_within_cells(self) -> dict[str, float]:
@@ -98,15 +100,9 @@ class TyreData:
 def read_tyre_data(path: Path | str, columns: TyreColumns | Path | str) -> TyreData:
     """Read a table of wheel forces by its column map."""
     path, columns = Path(path), TyreColumns.find(columns)
-    table = read_table(
-        path,
-        separator=columns.separator,
-        header_rows=columns.header_rows,
-        name_row=columns.name_row,
-        skip_rows=columns.skip_rows,
-    )
+    table = columns.table(path)
     found = {name: _numbers(table, columns, name) for name in ("slip", "slip_angle", "rim_speed", "travel_speed")}
-    found |= {name: _numbers(table, columns, name) for name in ("load", "force_along", "force_across")}
+    found |= {name: _numbers(table, columns, name) for name in columns.units() if name not in found}
     n = len(table.rows)
     if found["load"] is None:
         found["load"] = np.full(n, columns.load_n)
@@ -127,7 +123,8 @@ def read_tyre_data(path: Path | str, columns: TyreColumns | Path | str) -> TyreD
     repeat, cell = _repeats(table, columns, whole)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     forces = (kept["force_along"], kept["force_across"])
-    data = TyreData(path.name, digest, rim, ground, slip, kept["load"], *forces, repeat, cell, tuple(findings))  # type: ignore[arg-type]
+    further = {name: values for name, values in kept.items() if name not in UNITS and values is not None}
+    data = TyreData(path.name, digest, rim, ground, slip, kept["load"], *forces, repeat, cell, tuple(findings), further)  # type: ignore[arg-type]
     _check_signs(path, data)
     return data
 

@@ -1,6 +1,7 @@
 """Soft ground: Bekker pressure, Janosi shear, slip-sinkage and memory; plates and rigid wheels on it."""
 
 from slipfit.contact.soil.constants import INFO, Soil, bulldozing, soil
+from slipfit.contact.soil.many_wheels import WheelStates, wheel_on_soil
 from slipfit.contact.soil.plate import (
     Bristles,
     Normal,
@@ -23,6 +24,7 @@ from slipfit.contact.soil.pressure import (
     virgin,
 )
 from slipfit.contact.soil.shear import mobilise, saturating, strength
+from slipfit.contact.soil.wheel import Rim, fresh, sinkage_of, steady_wheel, stresses
 
 __all__ = [
     "INFO",
@@ -30,9 +32,12 @@ __all__ = [
     "Normal",
     "Place",
     "Plate",
+    "Rim",
     "Soil",
+    "WheelStates",
     "bristles_after",
     "bulldozing",
+    "fresh",
     "load_of",
     "loosening",
     "mobilise",
@@ -44,9 +49,13 @@ __all__ = [
     "remembered_slip",
     "saturating",
     "sinkage",
+    "sinkage_of",
     "slip_sinkage_ratio",
     "soil",
+    "steady_wheel",
     "strength",
+    "stresses",
     "surface_left",
     "virgin",
+    "wheel_on_soil",
 ]

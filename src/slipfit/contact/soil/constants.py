@@ -1,7 +1,7 @@
 """A soil's constants: as the compiled core takes them (`Soil`), and as files name them (`INFO`).
 
 Symbols, used throughout this package:
-    z sinkage below the untouched surface (m) · k = k_c / b + k_phi pressure constant (N/m^(n+2)) · b smaller side of the contact (m)
+    z sinkage below the untouched surface (m) · k = k_c / b + k_phi pressure constant (N/m^(n+2)) · b smaller side of a contact
     n exponent · i slip · K_ss slip-sinkage ratio · c cohesion (Pa) · phi friction angle · K shear modulus (m)
     j shear displacement (m) · p, sigma normal and tau shear stress (Pa)
 """
@@ -41,11 +41,12 @@ class Soil(NamedTuple):
     damping: float  # Pa s/m, against sinking
     side_cohesive: float  # Pa, what bulldozing takes for each metre of depth and of wall
     side_weight: float  # Pa/m, for each squared metre
-    peak: float  # where the normal stress under a wheel is largest, as a share of the entry angle: c_1 + c_2 i
+    peak: float  # where the normal stress under a wheel is largest, as a share of the entry angle: c_1 + c_2 |i|
     peak_growth: float
     exit: float  # exit angle over entry angle, negative: behind the axle
     layer: float  # m, thickness above a rigid base
     base: float  # Pa/m
+    ploughing: float  # power of K_ss(|i|) under braked wheels; 0: braking does not dig
 
 
 def bulldozing(cohesion_pa: Any, friction_angle_rad: Any, unit_weight_npm3: Any) -> tuple[Any, Any]:
@@ -82,8 +83,10 @@ def soil(
     peak_share_per_slip: Any = 0.2,
     exit_share: Any = 0.0,
     layer_m: Any = BOTTOMLESS_M,
+    skid_sinkage: Any = 0.0,
 ) -> Soil:
     """The compiled model's constants from those of files; takes arrays, one entry per run."""
+    exit_angle: Any = -np.asarray(exit_share, dtype=float)
     along, weight = bulldozing(cohesion_pa, friction_angle_rad, np.asarray(density_kgpm3) * gravity_mps2)
     return Soil(
         cohesive=k_c,
@@ -100,9 +103,10 @@ def soil(
         side_weight=weight,
         peak=peak_share,
         peak_growth=peak_share_per_slip,
-        exit=-np.asarray(exit_share, dtype=float),
+        exit=exit_angle,
         layer=layer_m,
         base=BASE_PA_PER_M,
+        ploughing=skid_sinkage,
     )
 
 
@@ -132,6 +136,7 @@ _PARAMETERS = (
     LawParameter("friction_angle_rad", "angle of internal friction, at most 60 degrees", 0.0, STEEPEST_FRICTION_RAD),
     LawParameter("shear_modulus_m", "Janosi's shear modulus: displacement that mobilises 63 % of the strength", 1e-4, 0.5),
     LawParameter("slip_sinkage", "power of Lyasko's slip-sinkage ratio, 1 as printed, 0 without", 0.0, 3.0, default=1.0),
+    LawParameter("skid_sinkage", "the same power for braked wheels, 0 without", 0.0, 3.0, default=0.0),
     LawParameter("exponent_per_slip", "growth of n with slip after Ding, 0 without", 0.0, 3.0, default=0.0),
     LawParameter("rebound", "share of the deepest sinkage that comes back without load", 0.002, 1.0, default=0.05),
     LawParameter("damping_pa_s_per_m", "damping against sinking, per area", 0.0, 1e8, default=2e4),
@@ -159,4 +164,5 @@ INFO = LawInfo(
         "shear_modulus_m": 0.012,
     },
     problem=problem,
+    needs_gravity=True,
 )

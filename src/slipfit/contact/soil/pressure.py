@@ -46,6 +46,12 @@ def loosening(soil, slip):
 
 
 @part
+def skid_loosening(soil, slip):
+    """K_ss(|i|)^(-n d_b) of a braked wheel (i < 0), 1 of a driven one: a locked wheel ploughs itself in. Not remembered by places."""
+    return slip_sinkage_ratio(-slip) ** (-soil.exponent * soil.ploughing)
+
+
+@part
 def exponent_at(soil, slip):
     """n + n_1 i."""
     return soil.exponent + soil.exponent_growth * max(0.0, min(1.0, slip))

@@ -1,0 +1,72 @@
+"""Many wheel states at once, for fits, plots and tables: `wheel_on_soil`."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from slipfit.contact.soil.constants import Soil
+from slipfit.contact.soil.wheel import Place, Rim, sinkage_of, steady_wheel
+from slipfit.errors import ParameterError
+from slipfit.kernels import as_batch, at, compiled
+
+
+class WheelStates(NamedTuple):
+    """What `wheel_on_soil` gives, arrays of the states' shape. Forces act on the wheel."""
+
+    sinkage_m: np.ndarray
+    load_n: np.ndarray
+    pull_n: np.ndarray  # drawbar pull
+    lateral_n: np.ndarray  # against the lateral velocity: negative for a wheel that moves to its left
+    torque_nm: np.ndarray
+
+
+@compiled
+def _fill(soils, rims, places, depth, slip, tan_angle, load, out):
+    for i in range(len(slip)):
+        soil, rim, place = at(soils, i), at(rims, i), at(places, i)
+        z = depth[i]
+        if not np.isnan(load[i]):
+            z = sinkage_of(soil, rim, place, load[i], slip[i], tan_angle[i])
+        found = steady_wheel(soil, rim, place, z, slip[i], tan_angle[i])
+        out[0, i], out[1, i], out[2, i], out[3, i], out[4, i] = z, found.load, found.pull, found.lateral, found.torque
+
+
+def wheel_on_soil(
+    soil: Soil,
+    *,
+    radius_m: Any,
+    width_m: Any,
+    slip: Any,
+    sinkage_m: Any = None,
+    load_n: Any = None,
+    slip_angle_rad: Any = 0.0,
+    grouser_m: Any = 0.0,
+    rut_m: Any = 0.0,
+    rut_slip: Any = 0.0,
+) -> WheelStates:
+    """Forces on rigid wheels that roll steadily on soil; any argument may be an array, they are broadcast.
+
+    Parameters
+    ----------
+    soil : from `contact.soil.soil`, its numbers may be arrays of the states' shape
+    slip : ratio, driving positive, -1 (locked) to 1 (spinning on the spot)
+    sinkage_m, load_n : give one; the sinkage that carries the load is looked for (`sinkage_m` is then at most 98 % of the
+        radius, and `load_n` of the result says what is carried)
+    slip_angle_rad : angle of the wheel's velocity from its rolling direction, to the left
+    rut_m, rut_slip : deepest sinkage and largest slip that the place has seen, 0 for untouched soil
+    """
+    if (sinkage_m is None) == (load_n is None):
+        raise ParameterError("give either sinkage_m or load_n of the wheel; the other one is found")
+    nothing = np.nan
+    given = [
+        slip, nothing if sinkage_m is None else sinkage_m, nothing if load_n is None else load_n, np.tan(slip_angle_rad),
+        np.asarray(radius_m) + grouser_m, width_m, rut_m, rut_slip, *soil,
+    ]  # fmt: skip
+    arrays = np.broadcast_arrays(*(np.asarray(entry, dtype=float) for entry in given))
+    shape, n = arrays[0].shape, arrays[0].size
+    flat = [array.ravel() for array in arrays]
+    batch = as_batch(Soil(*flat[8:]), n)
+    out = np.empty((5, n))
+    slips, depth, load, angle = (np.ascontiguousarray(array) for array in flat[:4])
+    _fill(batch, as_batch(Rim(*flat[4:6]), n), as_batch(Place(*flat[6:8]), n), depth, slips, angle, load, out)
+    return WheelStates(*(row.reshape(shape) for row in out))

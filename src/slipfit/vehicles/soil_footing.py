@@ -1,0 +1,188 @@
+"""A rigid wheel sunk into soil, as a footing of a body in space: the steady stresses of `contact/soil/wheel`, step by step.
+
+The wheel turns against T / R, the shear around its rim, which acts as traction at its lowest point; what the soil takes from that
+on its way to the drawbar pull, R_c = T / R - DP, holds the hub back against its travel (the radial stress passes through the axle
+and makes no torque). Secants keep both passive, and hold a robot at rest:
+
+    F_x = F_0 + (dT/R per slip) s_x',    F_y = (per slip) s_y',    F_hub = -R_c u' / max(|u|, v_fade)
+
+The slip that digs follows the wheel's slip over a way of its diameter (of rim or hub, the faster): a spinning wheel digs in as it
+turns, a parked one does not. A wheel that rises unloads the soil below it along the line of `pressure`, until it has rolled on to
+other soil. It meets the soil ahead as other wheels have left it there, and leaves its own rut behind.
+
+Symbols    as in `contact/soil/wheel` · l = sqrt(2 R z) length of contact ahead of the axle
+Reference  derived in docs/theory/soil, eq. (footing)
+"""
+
+from math import sqrt
+from typing import NamedTuple
+
+from slipfit.contact.slip import transport_speed
+from slipfit.contact.soil.constants import Soil
+from slipfit.contact.soil.plate import Place
+from slipfit.contact.soil.pressure import SHALLOWEST_M, exponent_at
+from slipfit.contact.soil.wheel import DEEPEST_SHARE, SLOWEST_TURN, Rim, stresses
+from slipfit.contact.touch import Traction, memory_size, slot, strongest
+from slipfit.ground.shape import leave_rut, rut_at
+from slipfit.kernels import alike, part, where
+from slipfit.kernels.space import Vec3, to_ground
+from slipfit.vehicles.driven_wheel import release
+from slipfit.vehicles.footing import Left, Met, is_sunk, leave, limit_here, look_ahead, meet, resists, static_depth, static_load
+
+#: What a contact remembers: the slip that digs, and how deep the soil below it has been pressed.
+_DIGGING, _PRESSED = 0, 1
+
+#: Way, in radii, over which slip digs a wheel in: single wheels in test bins settle within about their diameter.
+_DIGS_OVER = 2.0
+
+#: Below this speed the soil's resistance fades, m/s: it takes rolling. A standing robot is held by shear.
+_FADING_MPS = 1e-3
+
+#: A wheel turns round and looks the other way for the soil ahead of it when it travels faster than this, m/s.
+_TURNED_ROUND_MPS = 1e-3
+
+_NOTHING = 1e-30
+
+
+class SoilFooting(NamedTuple):
+    """Rigid wheels on soil; its constants are the law's."""
+
+    width: float  # m
+    cell: float  # m, of the ground's memory: how far beyond its entry a wheel looks
+
+
+class Strength(NamedTuple):
+    """The most that a contact can give, in any direction."""
+
+    most: float  # N
+
+
+@strongest.of(Strength)
+def _(law, force_x, force_y, load):
+    scale = min(1.0, law.most / sqrt(force_x * force_x + force_y * force_y + _NOTHING))
+    return scale * force_x, scale * force_y
+
+
+@memory_size.of(Soil)
+def _(law):
+    return 2
+
+
+@resists.of(SoilFooting)
+def _(footing):
+    return True
+
+
+@limit_here.of(SoilFooting)
+def _(footing, law, work, n):
+    return Strength(work.most[n])
+
+
+@is_sunk.of(SoilFooting)
+def _(footing, depth, radius):
+    return depth > radius
+
+
+@part
+def _reach(radius, depth):
+    """Length of the contact ahead of the axle, m."""
+    return sqrt(2.0 * radius * max(depth, SHALLOWEST_M))
+
+
+@look_ahead.of(SoilFooting)
+def _(footing, law, ground, memory, hubs, work, n, below, now):
+    ahead = to_ground(now, Vec3(-work.dir_z[n], 0.0 * work.dir_x[n], work.dir_x[n]))
+    way = _reach(hubs.radius[n], work.depth[n]) + footing.cell
+    way = where(work.facing[n] < 0.0, -way, way)
+    work.rut[n], work.rut_slip[n] = rut_at(ground, memory, below.x + way * ahead.x, below.y + way * ahead.y)
+    work.place_x[n], work.place_y[n] = below.x, below.y
+
+
+@meet.of(SoilFooting)
+def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, ground_y, rising, hub_x, dt):
+    free_rim, give = release(powertrain, losses, work, n, radius, work.load[n])
+    rim = free_rim - give * work.expected_x[n]
+    slip_x, slip_y, zero = rim - ground_x, -ground_y, alike(0.0, rim)
+    speed = transport_speed(ground_x, ground_y, rim)
+    size = max(abs(rim), SLOWEST_TURN * speed)
+    per, turning = 1.0 / size, where(abs(rim) >= size, rim, ground_x)
+    way = where(turning < 0.0, alike(-1.0, rim), 1.0)
+    rolling, along, across = abs(rim) * per, way * slip_x * per, slip_y * per
+    depth, pressed = work.depth[n], memory.contacts[slot(memory, law, n, _PRESSED)]
+    digging = memory.contacts[slot(memory, law, n, _DIGGING)]
+    lowest = max(max(depth, pressed), SHALLOWEST_M)
+    sums = stresses(
+        law, Rim(radius, footing.width), Place(work.rut[n], work.rut_slip[n]), lowest, digging, rolling, along, across
+    )
+    # Above what it has pressed the wheel unloads along a line; all stresses go with the normal ones.
+    per_rebound = 1.0 / (law.rebound * lowest)
+    kept = where(depth > 0.0, max(0.0, 1.0 - (lowest - depth) * per_rebound), zero)
+    # Shear lifts a wheel that moves; of one at rest nobody can say which side is its front.
+    moves = speed * speed / (speed * speed + _FADING_MPS * _FADING_MPS)
+    full = max(0.0, sums.lift + moves * (sums.rise_start + sums.rise_per_slip * along))
+    sinks = depth - dt * rising >= lowest
+    slope = full * where(sinks, (exponent_at(law, digging) + 0.5) / lowest, per_rebound)
+    damping = law.damping * footing.width * _reach(radius, lowest)
+    push, nn = kept * full, slope * dt + damping
+    load = max(0.0, push - nn * rising)
+    is_loaded = (load > 0.0) & (push > 0.0)
+    work.start_n[n], work.nn[n], work.load[n] = (
+        where(is_loaded, push, zero),
+        where(is_loaded, nn, zero),
+        where(is_loaded, load, zero),
+    )
+    held_back = (sums.turn_start - sums.pull_start) + (sums.turn_per_slip - sums.pull_per_slip) * along + sums.drag
+    work.resist[n] = kept * max(0.0, held_back) / max(abs(hub_x), _FADING_MPS)
+    work.most[n] = kept * sums.strength
+    secant = kept * per
+    answer = Traction(kept * way * sums.turn_start, zero, secant * sums.turn_per_slip, zero, secant * sums.side_per_slip)
+    return Met(free_rim, give, answer)
+
+
+@leave.of(SoilFooting)
+def _(footing, law, ground, memory, work, n, radius, touch, rising, dt):
+    ground_x, rim = touch.rim - touch.slip_x, touch.rim
+    speed = transport_speed(ground_x, touch.slip_y, rim)
+    work.facing[n] = where(abs(ground_x) > _TURNED_ROUND_MPS, ground_x, work.facing[n])
+    deeper = work.depth[n] - dt * rising
+    work.depth[n] = max(0.0, deeper)
+    way = where(where(rim == 0.0, ground_x, rim) < 0.0, alike(-1.0, rim), 1.0)
+    slip = max(-1.0, min(1.0, way * touch.slip_x / speed))
+    digging, pressed = slot(memory, law, n, _DIGGING), slot(memory, law, n, _PRESSED)
+    went = dt * speed
+    memory.contacts[digging] = memory.contacts[digging] + (slip - memory.contacts[digging]) * went / (went + _DIGS_OVER * radius)
+    # What it stands on is replaced over the rebound's share of the contact: so it comes up within the contact's length.
+    share = went / (went + law.rebound * _reach(radius, deeper))
+    memory.contacts[pressed] = max(
+        max(0.0, deeper), memory.contacts[pressed] + share * (max(0.0, deeper) - memory.contacts[pressed])
+    )
+    touched = work.load[n] > 0.0
+    nothing = alike(0.0, deeper)
+    leave_rut(
+        ground, memory, work.place_x[n], work.place_y[n], where(touched, max(0.0, deeper), nothing),
+        where(touched, max(0.0, memory.contacts[digging]), nothing),
+    )  # fmt: skip
+    return Left(nothing, -work.load[n] * rising * dt)
+
+
+@part
+def _at_rest(footing, law, depth, radius):
+    """Load (N) of a wheel that stands in untouched soil."""
+    zero = alike(0.0, depth)
+    return stresses(law, Rim(radius, footing.width), Place(zero, zero), depth, zero, zero, zero, zero).lift
+
+
+@static_depth.of(SoilFooting)
+def _(footing, law, work, n, radius, load):
+    # One round of the search of `wheel.sinkage_of` each time; the guess is kept in `most`, which the first step writes anew.
+    guess = where(work.most[n] > 0.0, work.most[n], 0.05 * radius)
+    carried = max(_at_rest(footing, law, guess, radius), _NOTHING)
+    better = guess * (max(load, _NOTHING) / carried) ** (1.0 / (law.exponent + 0.5))
+    work.most[n] = max(SHALLOWEST_M, min(DEEPEST_SHARE * radius, better))
+    return work.most[n]
+
+
+@static_load.of(SoilFooting)
+def _(footing, law, work, n, radius):
+    depth = max(work.depth[n], SHALLOWEST_M)
+    return where(work.depth[n] > 0.0, _at_rest(footing, law, depth, radius), alike(0.0, depth))

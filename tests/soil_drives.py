@@ -1,0 +1,34 @@
+"""Robots on soil straight in the compiled core, or in plain Python where a few hundred steps do: nothing is compiled then."""
+
+import numpy as np
+
+from slipfit.kernels import as_batch
+from slipfit.library import find_ground, find_robot
+from slipfit.simulate import rover
+from slipfit.simulate.assemble import named_values, varied
+from slipfit.vehicles import rough, run_loop
+from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS
+from slipfit.vehicles.driver import NOTE_COLUMNS
+
+#: Cells so small that no wheel ever meets what another has left.
+NO_RUTS_PER_M = 1e4
+
+
+def drive(robot, scenario, ground="dry_sand", *, vary=None, every=10, in_lanes=False, ruts=True):
+    """A `RoverBatch` of drives on a plane."""
+    robot, ground = find_robot(robot), find_ground(ground) if isinstance(ground, str) else ground
+    values, n = varied(named_values(robot, ground, scenario), vary or {}, robot, ground, scenario)
+    driver, hold, steps = rover._driver(robot, scenario, values)
+    batch = as_batch(rover.runs_of(robot, ground, scenario, values, driver, None, n), n)
+    if not ruts:
+        batch = batch._replace(ground=batch.ground._replace(per_cell=np.full(n, NO_RUTS_PER_M)))
+    per_wheel = len(run_loop.WHEEL_COLUMNS) + len(run_loop.SLIP_COLUMNS)
+    more = len(NOTE_COLUMNS) + len(FLOW_COLUMNS) + len(STORE_COLUMNS) + 1
+    out = np.empty((n, steps // every + 1, len(rough.BODY6_COLUMNS) + 4 * per_wheel + more))
+    status = np.empty(n)
+    kernel = rough.in_lanes if in_lanes else rough.one_by_one.py_func
+    kernel(batch, 0, n, hold, every, scenario.step_s, out, status)
+    return rover.RoverBatch(
+        np.arange(out.shape[1]) * every * scenario.step_s, out, status, vary or {}, robot, ground.name, scenario, values,
+        is_in_space=True, is_on_soil=True,
+    )  # fmt: skip

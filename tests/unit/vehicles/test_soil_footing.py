@@ -1,0 +1,161 @@
+"""Robots on soil: how deep they stand, what holds them, what they leave behind, how steep they climb."""
+
+import numpy as np
+import pytest
+
+from slipfit.contact.soil import soil, wheel_on_soil
+from slipfit.library import Ground, find_ground, find_robot
+from slipfit.simulate import Scenario
+from slipfit.simulate.trajectory import RunStatus
+from soil_drives import drive
+
+HUSKY, LYNX = "husky", "lynxmotion_4wd3"
+STANDING = {"commands": [{"for_s": 0.3, "v_mps": 0.0}]}
+
+
+def husky_wheel(ground, **state):
+    wheels = find_robot(HUSKY).wheels
+    return wheel_on_soil(soil(**ground.values()), radius_m=wheels.radius_m.value, width_m=wheels.width_m.value, **state)
+
+
+# --- in plain Python: a few hundred steps --------------------------------------------------------------------------------------
+
+
+def test_stands_as_deep_as_its_load_presses():
+    """At rest nothing shears: each wheel is as deep as the normal stress alone carries its static load, and stays there."""
+    motion = drive(HUSKY, Scenario(**STANDING)).run(0)
+    smooth = Ground.from_mapping(
+        find_ground("dry_sand").to_mapping()
+        | {"parameters": {**find_ground("dry_sand").values(), "cohesion_pa": 0.0, "friction_angle_rad": 0.0}},
+        where="test",
+    )
+    wanted = husky_wheel(smooth, slip=0.0, load_n=motion.load_n[0]).sinkage_m
+    assert motion.sinkage_m[0] == pytest.approx(wanted, rel=1e-4)
+    assert motion.sinkage_m[-1] == pytest.approx(wanted, rel=1e-3)
+    assert motion.load_n[-1].sum() == pytest.approx(find_robot(HUSKY).mass_kg.value * 9.81, rel=1e-3)
+
+
+@pytest.mark.parametrize("uphill", [0.0, np.pi, np.pi / 2, 0.7])
+def test_a_parked_robot_does_not_creep_away(uphill):
+    """Held wheels on a slope of 8.5 degrees, any way round: less than 1e-6 m/s, the stick speed of all laws."""
+    scenario = Scenario(**STANDING, ground={"slope_rad": 0.15, "uphill_rad": uphill})
+    motion = drive(HUSKY, scenario).run(0)
+    late = motion.time_s > 0.15
+    crept = np.hypot(np.ptp(motion.x_m[late]), np.ptp(motion.y_m[late]))
+    assert crept / 0.15 < 1e-6
+
+
+def test_mirrored_commands_move_mirrored():
+    left = drive(LYNX, Scenario(commands=[{"for_s": 0.25, "wheels_v": [2.0, 7.0]}])).run(0)
+    right = drive(LYNX, Scenario(commands=[{"for_s": 0.25, "wheels_v": [7.0, 2.0]}])).run(0)
+    assert left.heading_rad[-1] > 0.02
+    assert right.heading_rad[-1] == pytest.approx(-left.heading_rad[-1], rel=1e-9)
+    assert right.x_m[-1] == pytest.approx(left.x_m[-1], rel=1e-9)
+    assert right.sinkage_m[-1, [1, 0, 3, 2]] == pytest.approx(left.sinkage_m[-1], rel=1e-9)
+
+
+def test_standing_in_soil_gains_no_energy():
+    """Wheels locked on a steep slope: what gravity gives goes into the soil, of which little more than its rebound comes back."""
+    motion = drive(HUSKY, Scenario(**STANDING, ground={"slope_rad": 0.4})).run(0)
+    moving = motion.stores["body_j"] + motion.stores["height_j"]
+    assert moving.max() == moving[0]
+    assert np.ptp(moving[np.argmin(moving) :]) < 0.1 * np.ptp(moving)
+    assert motion.energy.in_soil_j + motion.energy.in_sliding_j >= 0.0
+
+
+def test_half_the_step_changes_little():
+    whole, half = (
+        drive(LYNX, Scenario(commands=[{"for_s": 0.3, "wheels_v": [6.0, 5.0]}], step_s=step), every=every).run(0)
+        for step, every in ((0.001, 10), (0.0005, 20))
+    )
+    assert half.x_m[-1] == pytest.approx(whole.x_m[-1], rel=0.01)
+    assert half.sinkage_m[-1] == pytest.approx(whole.sinkage_m[-1], rel=0.01)
+
+
+# --- compiled, in lanes ----------------------------------------------------------------------------------------------------------
+
+
+def test_lanes_are_plain_python():
+    """One by one in Python and eight at a time compiled, beside a run whose mass is no number: to 1e-9 (laws have kinks)."""
+    scenario = Scenario(commands=[{"for_s": 0.2, "wheels_v": [2.0, 7.0]}], ground={"slope_rad": 0.1, "uphill_rad": 0.5})
+    mass = {"mass_kg": np.array([2.148, np.nan, 2.5])}
+    lanes = drive(LYNX, scenario, vary=mass, in_lanes=True)
+    alone = drive(LYNX, scenario, vary={"mass_kg": np.array([2.5])})
+    assert lanes.records[2] == pytest.approx(alone.records[0], abs=1e-9, rel=1e-9)
+    assert [status is RunStatus.DIVERGED for status in lanes.status] == [False, True, False]
+
+
+def test_steady_driving_is_the_single_wheels():
+    """Level, straight, 3 m: the front wheels stand and pull as `wheel_on_soil` says for their load and slip; the rear ones as it
+    says for the rut of the front ones. 1 %: the robot still settles a little."""
+    ground = find_ground("dry_sand")
+    motion = drive(HUSKY, Scenario(commands=[{"for_s": 10.0, "v_mps": 0.3}]), in_lanes=True).run(0)
+    load, slip = motion.load_n[-100:].mean(axis=0), motion.slip[-100:].mean(axis=0)
+    front = husky_wheel(ground, slip=slip[0], load_n=load[0])
+    rear = husky_wheel(ground, slip=slip[2], load_n=load[2], rut_m=front.sinkage_m, rut_slip=slip[0])
+    for wheel, found in ((0, front), (2, rear)):
+        assert motion.sinkage_m[-100:, wheel].mean() == pytest.approx(float(found.sinkage_m), rel=0.01)
+        radius = find_robot(HUSKY).wheels.radius_m.value
+        assert motion.force_x_n[-100:, wheel].mean() == pytest.approx(float(found.torque_nm) / radius, rel=0.02, abs=0.3)
+    assert 2.0 * float(front.pull_n + rear.pull_n) == pytest.approx(0.0, abs=0.01 * load.sum())
+
+
+def test_climbs_what_its_wheels_can_pull():
+    """The steepest slope is where the pull-slip curves of its wheels have their largest sum, to 2 %: just below it goes on
+    climbing, just above it digs in. Without ruts, so that all wheels have the curve of untouched soil; loads by the moments about
+    the hubs, into which the wheels' torques enter."""
+    ground, robot, height = find_ground("dry_sand"), find_robot(HUSKY), 0.05
+    radius, (front_x, _) = robot.wheels.radius_m.value, robot.wheels.at_m.value[0]
+    slips, limit, torque = np.linspace(0.02, 0.98, 97), 0.15, 0.0
+    for _ in range(20):
+        across = robot.mass_kg.value * 9.81 * np.cos(np.arctan(limit))
+        moved = (across * limit * (height - radius) + torque) / (2.0 * front_x) / 4.0
+        found = [husky_wheel(ground, slip=slips, load_n=across / 4.0 + side * moved) for side in (-1.0, 1.0)]
+        pull = 2.0 * (found[0].pull_n + found[1].pull_n) / across
+        limit, torque = pull.max(), 2.0 * sum(float(one.torque_nm[pull.argmax()]) for one in found)
+    tangents = limit * np.array([0.9, 0.98, 1.02, 1.1])
+    centre = {"centre_of_mass_x_m": np.zeros(4), "centre_of_mass_y_m": np.zeros(4), "centre_of_mass_height_m": np.full(4, height)}
+    commands = [{"for_s": 25.0, "v_mps": 0.3, "profile": "linear", "ramp_s": 5.0}]
+    batch = drive(
+        HUSKY,
+        Scenario(commands=commands),
+        vary={"slope_rad": np.arctan(tangents), **centre},
+        every=100,
+        in_lanes=True,
+        ruts=False,
+    )
+    speed = np.gradient(batch.column("x_m"), 0.1, axis=1)[:, -5:].mean(axis=1)
+    assert (speed[:2] > 0.1).all()
+    assert (speed[2:] < 0.01).all()
+
+
+def test_the_soil_has_its_share_in_the_books():
+    """A slalom of two seconds: less than 1 % of what went through the motors is not explained, and the soil took the most."""
+    commands = [{"for_s": 1.0, "wheels_v": [3.0, 8.0]}, {"for_s": 1.0, "wheels_v": [8.0, 3.0]}]
+    energy = drive(LYNX, Scenario(commands=commands), in_lanes=True).run(0).energy
+    assert abs(energy.remainder_share) < 0.01
+    assert energy.in_soil_j > 0.05 * energy.supplied_j
+
+
+def test_the_second_pass_runs_in_the_rut_of_the_first():
+    """Forward and back along the same line: on the way back it needs less current."""
+    commands = [
+        {"for_s": 3.0, "wheels_v": [5.0, 5.0]},
+        {"for_s": 1.0, "wheels_v": [0.0, 0.0]},
+        {"for_s": 2.0, "wheels_v": [-5.0, -5.0]},
+    ]
+    motion = drive(LYNX, Scenario(commands=commands), in_lanes=True).run(0)
+    there, back = (motion.time_s > 2.0) & (motion.time_s < 3.0), (motion.time_s > 5.0) & (motion.time_s < 6.0)
+    front, rear = [0, 1], [2, 3]
+    assert np.abs(motion.effort[back][:, rear]).mean() < 0.8 * np.abs(motion.effort[there][:, front]).mean()
+
+
+def test_a_wheel_deeper_than_its_radius_ends_the_run():
+    """Swedish snow of the table under a heavy robot that spins: a status, and when."""
+    batch = drive(
+        HUSKY, Scenario(commands=[{"for_s": 6.0, "v_mps": 1.0}], ground={"slope_rad": 0.5}), "snow_sweden", in_lanes=True
+    )
+    motion = batch.run(0)
+    assert motion.status is RunStatus.SUNK_IN
+    assert 0.0 < motion.stopped_at_s <= motion.time_s[-1] < 6.0
+    assert "deeper than its radius" in motion.summary()
