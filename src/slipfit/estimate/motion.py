@@ -98,7 +98,8 @@ def sides(track_m: float, expected: IcrDrive | None = None, *, formulation: str 
     if not (np.isfinite(track_m) and track_m > 0.0):
         raise ParameterError(f"the track is {track_m:g} m; expected a length above zero")
     if formulation == "centres":
-        return Motion(RotationCentres(LEAST_ARM * track_m), track_m, expected)
+        gains = (1.0, 1.0) if expected is None else (expected.gain_left, expected.gain_right)
+        return Motion(RotationCentres(LEAST_ARM * track_m, *gains), track_m, expected)
     into = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [-1.0 / track_m, 1.0 / track_m, 0.0]])
     return Motion(SlipVelocities(into), track_m, expected)
 

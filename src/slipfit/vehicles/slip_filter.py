@@ -75,9 +75,11 @@ class SlipVelocities(NamedTuple):
 
 
 class RotationCentres(NamedTuple):
-    """q = (y_l, y_r, x): rotation centres of left and right side and of the body (m), as `IcrDrive` has them."""
+    """q = (y_l, y_r, x): rotation centres of left and right side and of the body (m), as `IcrDrive` has them; its gains are known."""
 
     least_arm: float  # m; |y| stays above
+    gain_left: float
+    gain_right: float
 
 
 class SlipNoise(NamedTuple):
@@ -118,7 +120,8 @@ def _(model, c0, c1, c2, q0, q1, q2):
 @slip_twist.of(RotationCentres)
 def _(model, c0, c1, c2, q0, q1, q2):
     left, right = max(q0, model.least_arm), min(q1, -model.least_arm)
-    u, v, r = body_velocity(IcrDrive(left, right, q2, 1.0, 1.0), c0, c1)
+    u, v, r = body_velocity(IcrDrive(left, right, q2, model.gain_left, model.gain_right), c0, c1)
+    c0, c1 = model.gain_left * c0, model.gain_right * c1
     per = 1.0 / (left - right)
     slopes = ((c1 - u) * per, (u - c0) * per, 0.0, q2 * r * per, -q2 * r * per, -r, -r * per, r * per, 0.0)
     return (u, v, r), slopes

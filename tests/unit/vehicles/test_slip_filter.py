@@ -35,7 +35,7 @@ def ran(model, noise, time_s, kinds, values, stds, rows, state, cov, keep=False)
     return out, states, covs, book
 
 
-@pytest.mark.parametrize("model", [SIDES, f.RotationCentres(0.02)], ids=["slip velocities", "rotation centres"])
+@pytest.mark.parametrize("model", [SIDES, f.RotationCentres(0.02, 0.9, 0.95)], ids=["slip velocities", "rotation centres"])
 def test_slopes_of_the_prediction_are_those_of_its_differences(model):
     """Central differences of the predicted state; the arc's heading is taken at its middle, which is off by (r dt)^2 / 24."""
     state = np.array([0.3, -0.2, 0.4, 0.05, -0.03, 0.02, 0.01, 0.1, 0.0, 0.4, 0.0])
