@@ -24,10 +24,16 @@ from slipfit.estimate.settings import FilterSettings
 from slipfit.library import OmniRobot, Robot
 from slipfit.twin import Twin
 from slipfit.vehicles import slip_filter as kernel
-from slipfit.vehicles.slip_filter import ACCELEROMETER, GATED, GYRO, NOTHING, POSE, RECORD, VELOCITY, N, Q
+from slipfit.vehicles.slip_filter import ACCELEROMETER, GATED, GYRO, LARGEST_READING, NOTHING, POSE, RECORD, VELOCITY, N, Q
 
 #: How much of the past is kept for late readings (s), and how many readings at most.
 HISTORY_S, HISTORY = 2.0, 4000
+
+#: After a late reading what followed it is run again in parts of so many readings, each of which ends with a memory.
+PART = 50
+
+#: No clock says more seconds than this.
+LARGEST_TIME_S = 1e12
 
 _NO_STATES, _NO_COVS = np.empty((0, N)), np.empty((0, N, N))
 _NOTHING_TOLD = np.full(3, np.nan)
@@ -84,7 +90,8 @@ class OnlineSlipFilter:
         self._sensors = {"gyro": gyro, "accelerometer": accelerometer}
         self._times: list[float] = []
         self._events: list[_Event] = []
-        self._after: list[Start] = []  # what the filter knew after each event
+        self._after: list[Start | None] = []  # what the filter knew after each event; None inside a part that was run again
+        self._first: Start | None = None
         self._rims = np.zeros((1, 2))
         self._row = np.zeros(RECORD)
         self._held = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
@@ -95,7 +102,7 @@ class OnlineSlipFilter:
 
     def rims(self, time_s: float, left_mps: float, right_mps: float) -> SlipNow | None:
         """Speeds of both sides' rims: wheel speed times radius."""
-        if not (np.isfinite(left_mps) and np.isfinite(right_mps)):
+        if not (abs(left_mps) < LARGEST_READING and abs(right_mps) < LARGEST_READING):
             self.left_out += 1
             return self.now()
         self._rims = np.array([[left_mps, right_mps]])
@@ -160,7 +167,7 @@ class OnlineSlipFilter:
     # --- the past -------------------------------------------------------------------------------------------------------
 
     def _take(self, time_s: float, kind: int, values: np.ndarray, stds: np.ndarray) -> SlipNow | None:
-        if not np.isfinite(time_s) or (kind != NOTHING and not np.isfinite(values).any()):
+        if not abs(time_s) < LARGEST_TIME_S or (kind != NOTHING and not np.isfinite(values).any()):
             self.left_out += 1
             return self.now()
         if self._times and time_s < self._times[0]:
@@ -171,31 +178,39 @@ class OnlineSlipFilter:
         inputs = self.motion.inputs(self._rims)[0] if at == len(self._times) else self._events[at - 1].inputs
         self._times.insert(at, float(time_s))
         self._events.insert(at, _Event(kind, values, stds, inputs))
-        before = self._after[at - 1] if at else self._begin(time_s, inputs, values if kind == POSE else _NOTHING_TOLD)
+        if at == 0:
+            self._first = self._begin(time_s, inputs, values if kind == POSE else _NOTHING_TOLD)
         del self._after[at:]
-        self._replay(at, before)
-        self._forget(time_s)
+        while self._after and self._after[-1] is None:
+            self._after.pop()
+        self._replay()
+        self._forget()
         return self.now()
 
     def _begin(self, time_s: float, inputs: np.ndarray, pose: np.ndarray) -> Start:
         return start_of(self.motion, self.settings, float(time_s), inputs, pose=pose, **self._sensors)
 
-    def _replay(self, at: int, start: Start) -> None:
-        """From event `at` on to the newest."""
-        out = np.empty((1, RECORD))
-        for k in range(at, len(self._times)):
-            event = self._events[k]
-            state, cov, book = start.state.copy(), start.cov.copy(), start.book.copy()
+    def _replay(self) -> None:
+        """From the last event that is remembered on to the newest."""
+        start = self._after[-1] if self._after else self._first
+        assert start is not None
+        while len(self._after) < len(self._times):
+            begin, end = len(self._after), min(len(self._after) + PART, len(self._times))
+            events = self._events[begin:end]
+            state, cov, book, out = start.state.copy(), start.cov.copy(), start.book.copy(), np.empty((len(events), RECORD))
             kernel.run(
-                self.motion.model, self._noise, np.array([self._times[k]]), np.array([event.kind]), event.values[None],
-                event.stds[None], event.inputs[None], state, cov, book, out, _NO_STATES, _NO_COVS,
+                self.motion.model, self._noise, np.array(self._times[begin:end]), np.array([e.kind for e in events]),
+                np.array([e.values for e in events]), np.array([e.stds for e in events]), np.array([e.inputs for e in events]),
+                state, cov, book, out, _NO_STATES, _NO_COVS,
             )  # fmt: skip
-            self.refused += out[0, 2 * N + 8] == GATED
+            self.refused += int((out[:, 2 * N + 8] == GATED).sum())
             start = Start(state, cov, book)
-            self._after.append(start)
-        self._row = out[0]
+            self._after += [None] * (len(events) - 1) + [start]
+            self._row = out[-1]
 
-    def _forget(self, time_s: float) -> None:
+    def _forget(self) -> None:
         old = max(bisect_right(self._times, self._times[-1] - HISTORY_S) - 1, len(self._times) - HISTORY)
+        while old > 0 and self._after[old] is None:
+            old -= 1
         if old > 64:  # a few at a time: lists move what follows
             del self._times[:old], self._events[:old], self._after[:old]

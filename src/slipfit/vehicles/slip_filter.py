@@ -75,7 +75,7 @@ class SlipVelocities(NamedTuple):
 
 
 class RotationCentres(NamedTuple):
-    """q = (y_l, y_r, x): rotation centres of left and right side and of the body (m), as `IcrDrive` has them; its gains are known."""
+    """q = (y_l, y_r, x): rotation centres of left and right side and of the body (m), as in `IcrDrive`, whose gains are known."""
 
     least_arm: float  # m; |y| stays above
     gain_left: float

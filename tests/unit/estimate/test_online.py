@@ -11,7 +11,13 @@ from slipfit.library import find_omni_robot, find_robot
 
 HUSKY = find_robot("husky")
 SETTINGS = FilterSettings(pose_m=0.005, pose_rad=0.005)
-TRUTH = drive(lambda t: (0.5 + 0.0 * t, 0.6 + 0.0 * t), lambda t: (0.1 + 0.0 * t, 0.2 + 0.0 * t, 0.03 + 0.0 * t), 10.0, track_m=HUSKY.track_m)  # fmt: skip
+
+
+def steady(*values):
+    return lambda t: tuple(value + 0.0 * t for value in values)
+
+
+TRUTH = drive(steady(0.5, 0.6), steady(0.1, 0.2, 0.03), 10.0, track_m=HUSKY.track_m)
 
 
 def readings(seed=0):
