@@ -21,7 +21,7 @@ from scipy.stats import norm
 STUCK_SLIP = 0.8
 
 #: Probability that raises an alarm, and for how long it has to last (s).
-SURE, HELD_S = 0.9, 0.5
+SURE, HELD_S = 0.9, 1.0
 
 #: Rims slower than this (m/s) do not try to move the robot.
 TURNING_MPS = 0.1
