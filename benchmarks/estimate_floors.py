@@ -24,7 +24,7 @@ from slipfit.logs.join import one_after_another
 COLUMNS = DRIVE_COLUMNS.parent
 FLOORS = ("ASPHALT", "FLOORING", "ICE")
 
-#: Friction of a wheel that slides on dry asphalt (`library/grounds/dry_asphalt.yaml`), and half of the range that tables print.
+#: Friction of a wheel that slides on dry asphalt (`library/grounds/dry_asphalt.yaml`); its spread is assumed.
 ASPHALT, ASPHALT_STD = 0.75, 0.05
 
 #: Orders in which recordings of the Warthog are joined.
