@@ -34,9 +34,9 @@ from slipfit.calibrate.one_drive import Fitter, Problem
 from slipfit.calibrate.run import problem_of, unknowns_of
 from slipfit.calibrate.unknowns import started
 from slipfit.calibrate.weights import Weighing, _banded_factor, _differences
-from slipfit.calibrate.wheel_motion import WheelAngles, wheel_angles
 from slipfit.library import Robot, find_robot
 from slipfit.logs.inspection import inspect_log
+from slipfit.logs.wheel_motion import WheelAngles, wheel_angles
 from slipfit.simulate import simulate
 
 #: What the fit does not contain, and the mean of what it then should say over the truth on the first floor.

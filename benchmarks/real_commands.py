@@ -19,11 +19,12 @@ import numpy as np
 from slipfit.calibrate.ladder import drive_of, fit_rung
 from slipfit.calibrate.ladder.command_loop import fit_command_loop, pieces_of, predicted_rims
 from slipfit.calibrate.ladder.fit import predicted_motion
-from slipfit.calibrate.ladder.rims import Rims
 from slipfit.calibrate.ladder.rungs import RegressedRung, icr
-from slipfit.calibrate.ladder.windows import Windows, poses_of, window_row
+from slipfit.calibrate.ladder.windows import Windows, window_row
 from slipfit.library import find_robot
 from slipfit.logs import DriveLog, read_log
+from slipfit.logs.poses import poses_of
+from slipfit.logs.rims import Rims
 from slipfit.vehicles.kinematic import IdealDrive, body_velocity
 
 ROOT = Path(__file__).parent.parent

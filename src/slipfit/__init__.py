@@ -55,6 +55,9 @@ _HOMES = {
     "plan": "slipfit.calibrate.plan",
     "Validation": "slipfit.calibrate.validation",
     "validate": "slipfit.calibrate.validation",
+    "SlipEstimate": "slipfit.estimate",
+    "FilterSettings": "slipfit.estimate",
+    "estimate": "slipfit.estimate",
     "export": "slipfit.export",
     "OdometryReadings": "slipfit.calibrate.odometry",
     "calibrate_odometry": "slipfit.calibrate.odometry",
@@ -81,6 +84,9 @@ if TYPE_CHECKING:
     from slipfit.contact import LAWS as LAWS
     from slipfit.drive import drive as drive
     from slipfit.errors import SlipfitError as SlipfitError
+    from slipfit.estimate import FilterSettings as FilterSettings
+    from slipfit.estimate import SlipEstimate as SlipEstimate
+    from slipfit.estimate import estimate as estimate
     from slipfit.export import export as export
     from slipfit.library import Ground as Ground
     from slipfit.library import OmniRobot as OmniRobot

@@ -20,13 +20,13 @@ import numpy as np
 from scipy.ndimage import uniform_filter1d
 
 from slipfit.calibrate.friction import SLIDING, STATIC, Friction, Reading, combined, held
-from slipfit.calibrate.wheel_motion import wheel_motion
 from slipfit.errors import LogError
 from slipfit.library import Parameter, Robot
 from slipfit.library.robot import DcMotor
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import DRAWBAR, ENCODERS, IMU, IMU_COLUMNS, MOTORS, POSE
 from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.wheel_motion import wheel_motion
 from slipfit.twin import LogOrigin
 
 #: How long a robot stands still at the start of a tilt test, and how long a force must last (s).

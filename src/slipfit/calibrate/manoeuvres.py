@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
-from slipfit.calibrate.wheel_motion import WheelMotion, wheel_motion
 from slipfit.library import Robot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU
 from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.wheel_motion import WheelMotion, wheel_motion
 
 #: Speeds are looked at on this grid, each over a window of three samples or of `WINDOW_S`, whichever is longer.
 GRID_S, WINDOW_S = 0.02, 0.1

@@ -18,10 +18,10 @@ from slipfit.calibrate.run import problem_of, unknowns_of
 from slipfit.calibrate.spread import inverse_of
 from slipfit.calibrate.unknowns import Unknown, started
 from slipfit.calibrate.weights import PoseNoise
-from slipfit.calibrate.wheel_motion import wheel_angles
 from slipfit.library import Ground, Robot
 from slipfit.logs import DriveLog
 from slipfit.logs.inspection import Inspection
+from slipfit.logs.wheel_motion import wheel_angles
 from slipfit.simulate.scenario import Sensors
 
 SLIP = ("c_long_per_n", "c_lat_per_n")

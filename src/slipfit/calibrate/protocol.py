@@ -25,13 +25,13 @@ from slipfit.calibrate.step_test import (
     integrated_speed,
     repeated_differences,
 )
-from slipfit.calibrate.wheel_motion import WheelMotion, wheel_motion
 from slipfit.contact.wheel_slip import spin_forces
 from slipfit.errors import FitError
 from slipfit.library import Robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import IMU, POSE
 from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.wheel_motion import WheelMotion, wheel_motion
 from slipfit.vehicles.loads import wheels as load_tables
 
 Method = Literal["central", "backward", "imu"]

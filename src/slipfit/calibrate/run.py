@@ -21,7 +21,6 @@ from slipfit.calibrate.replay import STEP_S, Replay, replay
 from slipfit.calibrate.spread import Spread, spread_of, without_robot
 from slipfit.calibrate.unknowns import Unknown, body, constant, imu_unknowns, pose_unknowns
 from slipfit.calibrate.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S, DOUBTED_INTERVAL_S, PoseNoise
-from slipfit.calibrate.wheel_motion import WheelAngles, wheel_angles
 from slipfit.calibrate.wheel_speeds import angle_noise, change_of_acceleration, speed_noise, speeds_at, uncertain_acceleration
 from slipfit.errors import LogError, ParameterError, SlipfitError
 from slipfit.library import Ground, Robot, find_robot
@@ -30,6 +29,7 @@ from slipfit.logs import DriveLog, read_log
 from slipfit.logs.channels import ENCODERS
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.inspection import Inspection, inspect_log
+from slipfit.logs.wheel_motion import WheelAngles, wheel_angles
 from slipfit.twin import FittedPowertrain
 from slipfit.vehicles import skid_steer
 

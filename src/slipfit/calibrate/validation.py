@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from slipfit.calibrate.replay import STEP_S, replay
-from slipfit.calibrate.wheel_motion import WheelAngles, wheel_angles
 from slipfit.calibrate.wheel_speeds import speeds_at
 from slipfit.errors import LogError, ParameterError
 from slipfit.library import Ground, Robot
@@ -22,6 +21,7 @@ from slipfit.logs import DriveLog, read_log
 from slipfit.logs.channels import IMU, POSE, SEGMENTS
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.inspection import Inspection, inspect_log
+from slipfit.logs.wheel_motion import WheelAngles, wheel_angles
 from slipfit.twin import Twin
 from slipfit.vehicles.kinematic import EqualSlip, IdealDrive, drive_one
 from slipfit.vehicles.skid_steer import BODY_COLUMNS

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from slipfit.calibrate.wheel_motion import WheelAngles
 from slipfit.kernels.third_differences import curve_through
 from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.wheel_motion import WheelAngles
 
 #: An interval keeps the centred cubic unless another one's third difference is smaller by this factor.
 CLEARLY_SMOOTHER = 3.0

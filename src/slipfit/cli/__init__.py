@@ -11,6 +11,7 @@ from slipfit.cli import (
     compare,
     demo,
     drive,
+    estimate,
     export,
     floors,
     friction,
@@ -49,6 +50,7 @@ app.command("plan")(plan.plan)
 app.command("validate")(validate.validate)
 app.command("simulate")(simulate.simulate)
 app.command("study")(study.study)
+app.command("estimate")(estimate.estimate)
 app.command("inspect")(inspect.inspect)
 app.command("export")(export.export)
 app.command("verify")(verify.verify)

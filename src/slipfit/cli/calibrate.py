@@ -107,9 +107,9 @@ def calibrate(
 
 def _without_accelerations(drives) -> str:  # type: ignore[no-untyped-def]  # imports are heavy
     """Why accelerations cannot be told, which the joint fit needs; empty where they can. Of several drives none may be so."""
-    from slipfit.calibrate.ladder.rims import seldom_hz
     from slipfit.errors import LogError
     from slipfit.logs.channels import IMU
+    from slipfit.logs.rims import seldom_hz
 
     def why(drive) -> str:  # type: ignore[no-untyped-def]
         rate_hz = seldom_hz(drive)

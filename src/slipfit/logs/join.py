@@ -74,3 +74,33 @@ def _beside(first: Channel, second: Channel, home: str, other: str) -> Channel:
     standard = [c for c in {names.IMU: names.IMU_COLUMNS}.get(first.name, ()) if c in columns]
     ordered = (*standard, *(c for c in columns if c not in standard))
     return Channel(first.name, first.stamps_ns, values[:, [columns.index(c) for c in ordered]], ordered)
+
+
+def one_after_another(*logs: DriveLog, pause_s: float = 0.0) -> DriveLog:
+    """One log of several drives, each beginning `pause_s` after the one before ended. What not all of them have is left out; the
+    pose starts anew with each."""
+    if not logs:
+        raise LogError("one_after_another: no log given; expected drives")
+    shared = [name for name in logs[0].channels if all(name in log for log in logs) and name != names.SEGMENTS]
+    parts: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {name: [] for name in shared}
+    columns = {name: tuple(c for c in logs[0][name].columns if all(c in log[name].columns for log in logs)) for name in shared}
+    shift, pieces, count = 0, [], 0
+    for log in logs:
+        first = min(int(c.stamps_ns.min()) for c in log.channels.values())
+        offset = shift - first
+        for name in shared:
+            values = np.column_stack([log[name].column(c) for c in columns[name]])
+            parts[name].append((log[name].stamps_ns + offset, values))
+        stamps = log[names.SEGMENTS].stamps_ns if names.SEGMENTS in log else np.array([first])
+        numbers = log.segment_at(stamps) + count
+        pieces.append((stamps + offset, numbers[:, None].astype(float)))
+        count = int(numbers.max()) + 1
+        shift = max(int(c.stamps_ns.max()) for c in log.channels.values()) + offset + max(1, round(pause_s * NANOSECONDS))
+    parts[names.SEGMENTS] = pieces
+    columns[names.SEGMENTS] = names.SEGMENT_COLUMNS
+    channels = {}
+    for name, found in parts.items():
+        stamps, values = np.concatenate([s for s, _ in found]), np.concatenate([v for _, v in found])
+        channels[name] = Channel(name, stamps, values, columns[name])
+    digest = hashlib.sha256("".join(log.digest for log in logs).encode()).hexdigest()
+    return DriveLog(channels, about="drives one after another", source=", then ".join(log.source for log in logs), digest=digest)

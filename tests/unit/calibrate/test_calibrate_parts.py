@@ -14,12 +14,12 @@ from slipfit.calibrate.run import calibrate
 from slipfit.calibrate.spread import quantile, spread_of
 from slipfit.calibrate.unknowns import Unknown, imu_unknowns
 from slipfit.calibrate.weights import PoseNoise, pose_noise, weigh_inertial, weigh_pose
-from slipfit.calibrate.wheel_motion import WheelAngles
 from slipfit.calibrate.wheel_speeds import speeds_at
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import POSE_COLUMNS
 from slipfit.logs.inspection import inspect_log
+from slipfit.logs.wheel_motion import WheelAngles
 from slipfit.twin import Status
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
 

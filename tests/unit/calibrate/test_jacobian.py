@@ -7,9 +7,9 @@ from recovery.drives import GOOD_IMU, STEPS_AND_SPINS, drive
 from slipfit.calibrate.one_drive import Fitter
 from slipfit.calibrate.run import _ground, problem_of, unknowns_of
 from slipfit.calibrate.unknowns import constant, started
-from slipfit.calibrate.wheel_motion import wheel_angles
 from slipfit.library import find_robot
 from slipfit.logs.inspection import inspect_log
+from slipfit.logs.wheel_motion import wheel_angles
 
 
 @pytest.mark.parametrize("mu", [None, 2.0])

@@ -5,10 +5,10 @@ import pytest
 
 from robots import wheel_slip
 from slipfit.calibrate.manoeuvres import ManoeuvreKind, find_manoeuvres
-from slipfit.calibrate.wheel_motion import wheel_motion
 from slipfit.errors import LogError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
+from slipfit.logs.wheel_motion import wheel_motion
 from slipfit.simulate import Scenario, simulate
 
 P3AT = find_robot("p3at")

@@ -13,10 +13,10 @@ from slipfit.calibrate.plan_information import SLIP, information_of, noise_of
 from slipfit.calibrate.plan_manoeuvres import candidates, footprint_m, hardest_acceleration_mps2, objection, swept_m
 from slipfit.calibrate.run import calibrate, problem_of, unknowns_of
 from slipfit.calibrate.unknowns import started
-from slipfit.calibrate.wheel_motion import wheel_angles
 from slipfit.errors import ParameterError
 from slipfit.library import find_ground, find_robot
 from slipfit.logs.inspection import Inspection
+from slipfit.logs.wheel_motion import wheel_angles
 from slipfit.simulate import Command, Scenario, simulate
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.integrate import cumulative_trapezoid
 
-from slipfit.calibrate.wheel_motion import WheelAngles
 from slipfit.calibrate.wheel_speeds import speeds_at, uncertain_acceleration
+from slipfit.logs.wheel_motion import WheelAngles
 
 #: Corners of a wheel's speed (s, rad/s), off the grid of the samples: rest, ramp, even speed, ramp down.
 CORNERS = (np.array([0.0, 0.503, 0.753, 1.507, 1.757, 2.5]), np.array([0.0, 0.0, 8.0, 8.0, 2.0, 2.0]))

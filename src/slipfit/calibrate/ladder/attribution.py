@@ -25,16 +25,16 @@ import numpy as np
 from slipfit.calibrate.ladder.command_loop import CommandLoop, fit_command_loop, pieces_of, predicted_rims
 from slipfit.calibrate.ladder.comparison import Drive, Ladder
 from slipfit.calibrate.ladder.fit import FittedRung, measured, predicted_motion
-from slipfit.calibrate.ladder.rims import Rims, rims_of
 from slipfit.calibrate.ladder.rungs import Rung, Values, ideal
 from slipfit.calibrate.ladder.windows import Windows, windows_of
-from slipfit.calibrate.wheel_motion import TurnCounts
 from slipfit.library import Robot
 from slipfit.library.deviation import finite_median
 from slipfit.library.files import write_json
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import ENCODERS, IMU
 from slipfit.logs.inspection.stamps import put_in_order, rows_of
+from slipfit.logs.rims import Rims, rims_of
+from slipfit.logs.wheel_motion import TurnCounts
 
 POWERTRAIN, SLIP, SENSORS, REST = "powertrain", "kinematics or slip", "sensors", "rest"
 

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
-from slipfit.calibrate.ladder.rims import GRID_S, Rims, commanded_rims
 from slipfit.calibrate.ladder.windows import Windows
 from slipfit.calibrate.spread import block_scores, inverse_of, quantile, robust_weights
 from slipfit.library import Robot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import ENCODERS, SIDES, side_column
+from slipfit.logs.rims import GRID_S, Rims, commanded_rims
 
 #: Step of the model (s): half the interval of quick encoders.
 STEP_S = 0.05

@@ -11,11 +11,9 @@ import numpy as np
 
 from slipfit.calibrate.ladder.contact_rungs import ContactRung
 from slipfit.calibrate.ladder.fit import BLOCK_S, TOLD_SHARE, FittedRung, fit_rung, measured
-from slipfit.calibrate.ladder.rims import Rims, rims_of
 from slipfit.calibrate.ladder.rungs import RegressedRung, Rung, Values, drifting_icr, equal_slip, icr, ideal, track_and_gain
 from slipfit.calibrate.ladder.windows import Windows, blocks_of, windows_of
 from slipfit.calibrate.spread import quantile
-from slipfit.calibrate.wheel_motion import TurnCounts
 from slipfit.errors import LogError
 from slipfit.library import Robot, find_robot
 from slipfit.library.deviation import finite_median
@@ -23,6 +21,8 @@ from slipfit.library.files import write_json
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
 from slipfit.logs.inspection import Inspection, inspect_log
+from slipfit.logs.rims import Rims, rims_of
+from slipfit.logs.wheel_motion import TurnCounts
 
 #: Every so many blocks of time one is left out in turn.
 FOLDS = 4

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slipfit.calibrate.ladder.rims import GRID_S, Rims
 from slipfit.calibrate.ladder.rungs import Values
 from slipfit.calibrate.replay import replay
 from slipfit.calibrate.unknowns import Unknown
 from slipfit.library import Ground, Robot
 from slipfit.library.ground import STANDARD_GRAVITY
+from slipfit.logs.rims import GRID_S, Rims
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
 
 #: Step of these replays (s): rim speeds of such logs come at 4 to 10 Hz.

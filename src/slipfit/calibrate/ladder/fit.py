@@ -6,12 +6,12 @@ import numpy as np
 from scipy.optimize import least_squares
 from threadpoolctl import threadpool_limits
 
-from slipfit.calibrate.ladder.rims import GRID_S, Rims
 from slipfit.calibrate.ladder.rungs import Rung, Values
 from slipfit.calibrate.ladder.windows import SHARES, Windows, blocks_of
 from slipfit.calibrate.spread import block_scores, inverse_of, quantile, robust_weights
 from slipfit.calibrate.unknowns import Unknown
 from slipfit.library.deviation import robust_std
+from slipfit.logs.rims import GRID_S, Rims
 
 #: Windows of one block of time count as one voice when spreads are told (s).
 BLOCK_S = 12.0

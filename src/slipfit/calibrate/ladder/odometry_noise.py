@@ -25,9 +25,9 @@ from scipy.stats import t as student
 
 from slipfit.calibrate.ladder.comparison import Drive, Scored
 from slipfit.calibrate.ladder.fit import BLOCK_S, measured, path_of
-from slipfit.calibrate.ladder.rims import GRID_S
 from slipfit.calibrate.ladder.windows import SHARES, Windows, blocks_of
 from slipfit.library.deviation import robust_std
+from slipfit.logs.rims import GRID_S
 from slipfit.twin import AmclNoise, FittedParameter, OdometryNoise, Status
 from slipfit.twin.kinematics import ALPHAS
 

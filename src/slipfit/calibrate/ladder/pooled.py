@@ -22,7 +22,6 @@ from scipy.ndimage import maximum_filter1d
 from scipy.stats import t as student
 
 from slipfit.calibrate.ladder.fit import ROBUST_FROM
-from slipfit.calibrate.ladder.rims import GRID_S, Rims, rims_of
 from slipfit.calibrate.ladder.run_clock import FARTHEST_S, FIRST_STD_S, ClockLine, tried_offsets
 from slipfit.calibrate.ladder.rungs import KinematicRung, Rung
 from slipfit.calibrate.spread import inverse_of
@@ -32,6 +31,7 @@ from slipfit.library import Robot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU
+from slipfit.logs.rims import GRID_S, Rims, rims_of
 from slipfit.vehicles.kinematic import IcrDrive
 
 #: Length of a window (s): four samples of slow wheel encoders.

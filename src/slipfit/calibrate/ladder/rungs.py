@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from slipfit.calibrate.ladder.rims import Rims
 from slipfit.calibrate.unknowns import Unknown
 from slipfit.library import Robot
+from slipfit.logs.rims import Rims
 from slipfit.vehicles.kinematic import DriftingIcr, EqualSlip, IcrDrive, IdealDrive, body_velocity
 
 Values = Mapping[str, float]

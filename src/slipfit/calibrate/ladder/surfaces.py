@@ -28,12 +28,12 @@ from scipy.stats import f as fisher
 from slipfit.calibrate.ladder.comparison import Drive, Ladder, Scored, scored
 from slipfit.calibrate.ladder.fit import FittedRung, fit_rung, measured
 from slipfit.calibrate.ladder.pooled import PooledFit
-from slipfit.calibrate.ladder.rims import Rims
 from slipfit.calibrate.ladder.rungs import Rung, Values
 from slipfit.calibrate.spread import inverse_of
 from slipfit.calibrate.unknowns import Unknown
 from slipfit.library.deviation import finite_median
 from slipfit.library.files import write_json
+from slipfit.logs.rims import Rims
 
 #: Another floor's numbers may predict this much worse than a drive's own before the floors count as different.
 WORSE = 0.1

@@ -5,11 +5,11 @@ import numpy as np
 from slipfit.calibrate.ladder.comparison import Ladder
 from slipfit.calibrate.ladder.fit import FittedRung
 from slipfit.calibrate.ladder.odometry_noise import odometry_noise
-from slipfit.calibrate.ladder.rims import GRID_S
 from slipfit.contact import LAWS
 from slipfit.errors import ParameterError
 from slipfit.library import Robot, find_robot
 from slipfit.library.ground import STANDARD_GRAVITY
+from slipfit.logs.rims import GRID_S
 from slipfit.twin import (
     Covariance,
     FittedGround,

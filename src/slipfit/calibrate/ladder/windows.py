@@ -9,10 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from slipfit.calibrate.ladder.rims import Rims, silences
 from slipfit.errors import LogError
 from slipfit.logs import DriveLog
-from slipfit.logs.channels import ENCODERS, IMU, POSE, POSE_COLUMNS, SEGMENTS
+from slipfit.logs.channels import ENCODERS, IMU, SEGMENTS
+from slipfit.logs.poses import Poses, has_pose, poses_of
+from slipfit.logs.rims import Rims, silences
 
 #: Shares of the horizon at which a window's motion is looked at: early parts tell clocks, the whole tells the model.
 SHARES = (0.25, 0.5, 0.75, 1.0)
@@ -30,9 +31,6 @@ SHORTEST, LONGEST = 0.9, 1.1
 
 #: A body that moves by less than this share of what its wheels rolled, of some metres at least, is stuck; turns count at an arm.
 STUCK_SHARE, STUCK_FROM_M, STUCK_ARM_M = 0.1, 0.4, 0.5
-
-#: Poses come regularly where 95 % of their intervals are below so many usual ones.
-REGULAR = 1.6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -78,16 +76,6 @@ class Windows:
     def believed(self) -> np.ndarray:
         """Those of them that are trusted."""
         return np.asarray(self.whole & self.is_trusted)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Poses:
-    time_s: np.ndarray
-    taken_s: np.ndarray  # when each was new
-    x_m: np.ndarray
-    y_m: np.ndarray
-    yaw_rad: np.ndarray
-    segment: np.ndarray
 
 
 def windows_of(log: DriveLog, rims: Rims, *, horizon_s: float = 2.0) -> Windows:
@@ -150,14 +138,6 @@ def _in_words(pauses: dict[str, np.ndarray], met: dict[str, np.ndarray]) -> tupl
     return tuple(dict.fromkeys(words for _, words in sorted(said, reverse=True)))
 
 
-def has_pose(log: DriveLog) -> bool:
-    """Whether two rows and more tell x, y and yaw: a column that never says anything is no pose."""
-    if POSE not in log or not set(POSE_COLUMNS) <= set(log[POSE].columns):
-        return False
-    told = np.column_stack([log[POSE].column(name) for name in POSE_COLUMNS])
-    return bool(np.isfinite(told).all(axis=1).sum() > 1)
-
-
 def _gyro(log: DriveLog, rims: Rims) -> tuple[np.ndarray, np.ndarray] | None:
     """Times and angles of the integrated gyro."""
     if IMU not in log or "gyro_z_radps" not in log[IMU].columns:
@@ -175,26 +155,6 @@ def _turned(gyro: tuple[np.ndarray, np.ndarray] | None, from_s: np.ndarray, to_s
     if gyro is None:
         return np.full(len(from_s), np.nan)
     return np.asarray(np.interp(to_s, *gyro) - np.interp(from_s, *gyro))
-
-
-def poses_of(log: DriveLog, rims: Rims) -> _Poses:
-    channel = log[POSE]
-    x, y, yaw = (channel.column(name) for name in ("x_m", "y_m", "yaw_rad"))
-    kept = np.isfinite(x) & np.isfinite(y) & np.isfinite(yaw)
-    time_s = rims.seconds(channel.stamps_ns[kept])
-    segment = log.segment_at(channel.stamps_ns[kept])
-    taken = time_s.copy()
-    anew = np.flatnonzero(np.diff(segment) != 0) + 1
-    within = np.delete(np.diff(time_s), anew - 1)
-    if len(anew) and len(within):
-        # The first row of a segment shows the pose that came last, unless that is longer ago than poses are apart.
-        apart, long = float(np.median(within)), float(np.quantile(within, 0.95))
-        taken[anew] = np.maximum(time_s[anew - 1], time_s[anew] - 2.0 * apart)
-        # Of a regular source it may be new: else there would have been none for unusually long.
-        waited = time_s[np.minimum(anew + 1, len(time_s) - 1)] - time_s[anew - 1]
-        is_new = (waited > long + 1e-6) & (long < REGULAR * apart)
-        taken[anew[is_new]] = time_s[anew[is_new]]
-    return _Poses(time_s, taken, x[kept], y[kept], yaw[kept], segment)
 
 
 def _pieces(log: DriveLog, rims: Rims, horizon_s: float) -> tuple[list[tuple[int, float, float]], int]:
@@ -226,7 +186,7 @@ def _stretches(piece: int, start: float, end: float, horizon_s: float) -> list[t
     return [(piece, start + k * horizon_s, start + (k + 1) * horizon_s) for k in range(int((end - start) / horizon_s))]
 
 
-def window_row(poses: _Poses | None, start: float, end: float, share: float, piece: int) -> tuple[float, ...] | None:
+def window_row(poses: Poses | None, start: float, end: float, share: float, piece: int) -> tuple[float, ...] | None:
     nothing = float("nan")
     if poses is None:
         return start, end, nothing, nothing, share, piece, nothing, nothing, nothing

@@ -6,10 +6,10 @@ from slipfit.calibrate.odometry.commands import has_commands
 from slipfit.calibrate.odometry.constants import OdometryConstants
 from slipfit.calibrate.odometry.speed_loop import fit_speed_loops
 from slipfit.calibrate.odometry.turning import effective_track_of_log
-from slipfit.calibrate.wheel_motion import TurnCounts
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
+from slipfit.logs.wheel_motion import TurnCounts
 from slipfit.twin import FittedPowertrain
 
 

@@ -10,10 +10,10 @@ from slipfit.calibrate.odometry.readings import OdometryReadings, is_readings
 from slipfit.calibrate.odometry.spreads import Estimate
 from slipfit.calibrate.odometry.travel import Run, run_of_log
 from slipfit.calibrate.odometry.umbmark import Umbmark, mean_radius, umbmark_of_runs
-from slipfit.calibrate.wheel_motion import TurnCounts
 from slipfit.errors import LogError, ParameterError
 from slipfit.library import Robot, find_robot
 from slipfit.logs import DriveLog, read_log
+from slipfit.logs.wheel_motion import TurnCounts
 from slipfit.twin import FittedPowertrain
 
 

@@ -24,12 +24,12 @@ from scipy.optimize import OptimizeResult, least_squares
 from slipfit.calibrate.odometry.commands import Told, told_speeds
 from slipfit.calibrate.odometry.constants import OdometryConstants
 from slipfit.calibrate.odometry.spreads import Estimate
-from slipfit.calibrate.wheel_motion import TurnCounts, wheel_angles
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.wheel_motion import TurnCounts, wheel_angles
 from slipfit.simulate.speed_loop import SpeedLoop
 from slipfit.twin import FittedParameter, FittedPowertrain, Side, Status
 from slipfit.twin.powertrain import USUAL_LIMITS

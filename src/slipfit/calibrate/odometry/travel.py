@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slipfit.calibrate.wheel_motion import TurnCounts, wheel_motion
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
+from slipfit.logs.wheel_motion import TurnCounts, wheel_motion
 
 #: Encoder steps are averaged over this long to tell a spin from an arc: single counts would do so by chance.
 SMOOTHED_S = 0.35

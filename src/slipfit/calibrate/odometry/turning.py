@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from slipfit.calibrate.odometry.spreads import Estimate
-from slipfit.calibrate.wheel_motion import TurnCounts, WheelMotion, wheel_motion
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU, POSE
 from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.wheel_motion import TurnCounts, WheelMotion, wheel_motion
 
 #: Length of a window (s): long against clock offsets and lags, short enough that a minute has many.
 WINDOW_S = 2.0

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from slipfit.calibrate.odometry.travel import name_of, poses_at
-from slipfit.calibrate.wheel_motion import wheel_angles
 from slipfit.errors import LogError
 from slipfit.library import OmniRobot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, MOTORS, motor_column, wheel_columns
+from slipfit.logs.wheel_motion import wheel_angles
 
 #: The driven path is measured in chords of this long (s): single poses shake by millimetres.
 CHORD_S = 1.0

@@ -5,7 +5,6 @@ import numpy as np
 from slipfit.calibrate.ladder import Drive, Ladder, Scored, fit_rung
 from slipfit.calibrate.ladder.contact_rungs import ContactRung
 from slipfit.calibrate.ladder.fit import FittedRung
-from slipfit.calibrate.ladder.rims import GRID_S, Rims
 from slipfit.calibrate.ladder.rungs import track_and_gain
 from slipfit.calibrate.ladder.windows import windows_of
 from slipfit.library import find_robot
@@ -13,6 +12,7 @@ from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU, IMU_COLUMNS, POSE, POSE_COLUMNS
 from slipfit.logs.drive_log import Channel
 from slipfit.logs.inspection import Inspection
+from slipfit.logs.rims import GRID_S, Rims
 
 HORIZON_S = 2.0
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from slipfit.calibrate.ladder import drive_of, fit_rung
-from slipfit.calibrate.ladder.rims import rims_of, silences
 from slipfit.calibrate.ladder.rungs import drifting_icr, icr, track_and_gain
 from slipfit.calibrate.ladder.windows import windows_of
 from slipfit.errors import LogError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
+from slipfit.logs.rims import rims_of, silences
 from unit.calibrate.ladder.logged_drives import RADIUS_M, STEP_S, TRUTH, logged_drive, moved_by_truth
 
 HUSKY = find_robot("husky")

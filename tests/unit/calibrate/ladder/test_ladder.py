@@ -8,11 +8,11 @@ import pytest
 from slipfit.calibrate.ladder import compare, drive_of, fit_rung, scored
 from slipfit.calibrate.ladder.bands import bands_of, sizes
 from slipfit.calibrate.ladder.fit import measured
-from slipfit.calibrate.ladder.rims import rims_of, seldom_hz
 from slipfit.calibrate.ladder.rungs import RegressedRung, drifting_icr, icr, ideal, track_and_gain
 from slipfit.errors import LogError
 from slipfit.library import find_robot
 from slipfit.logs import Channel
+from slipfit.logs.rims import rims_of, seldom_hz
 from slipfit.report.ladder_figure import draw_ladder
 from unit.calibrate.ladder.known_drives import known_drive
 from unit.calibrate.ladder.logged_drives import RADIUS_M, TRUTH, logged_drive

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from slipfit.calibrate.ladder.odometry_noise import amcl_noise, drifts, odometry_noise
-from slipfit.calibrate.ladder.rims import GRID_S
 from slipfit.library import find_robot
+from slipfit.logs.rims import GRID_S
 from unit.calibrate.ladder.known_drives import HORIZON_S, known_drive, scored_track_and_gain
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from slipfit.calibrate.ladder.pooled import TOLD_S, fit_pooled, run_of, yaw_icr, yaw_track
-from slipfit.calibrate.ladder.rims import rims_of
 from slipfit.errors import LogError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, IMU
+from slipfit.logs.rims import rims_of
 
 HUSKY = find_robot("husky")
 TRACK_M = 0.81

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from slipfit.calibrate.wheel_motion import TurnCounts, wheel_motion
 from slipfit.library import Robot
-from slipfit.logs import DriveLog
 from slipfit.logs.channels import COMMANDS, ENCODERS, SIDES, side_column
-from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.drive_log import NANOSECONDS, DriveLog
+from slipfit.logs.wheel_motion import TurnCounts, wheel_motion
 
 #: Interval of the grid (s): ten times finer than what kinematic models resolve.
 GRID_S = 0.02

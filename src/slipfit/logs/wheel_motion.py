@@ -9,9 +9,8 @@ from scipy.integrate import cumulative_trapezoid
 from slipfit.errors import LogError
 from slipfit.library import OmniRobot, Robot
 from slipfit.library.deviation import robust_std
-from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, side_column, wheel_columns
-from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
 
 #: Counts of one turn of a wheel: one number, or those of left and right.
 TurnCounts = float | tuple[float, float]
