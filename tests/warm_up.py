@@ -6,6 +6,7 @@ from robots import ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_any_robot
 from slipfit.simulate import Scenario, simulate
+from slipfit.simulate.climb import climb_many
 from slipfit.simulate.scenario import find_scenario
 
 NOTHING = Scenario(commands=[{"for_s": 0.001, "v_mps": 0.0}], record_s=0.001)
@@ -20,6 +21,9 @@ ROVERS = ["crater_rim", "bump_3cm", "serpentine_flat", "rover_voltages"]
 #: Robots on soil: motors, and speed loops.
 ON_SOIL = ["lynxmotion_4wd3", "husky"]
 
+#: Runs of a tracked robot: one goes through another kernel than several.
+CLIMBS = [1, 2]
+
 
 if __name__ == "__main__":
     first, every = map(int, sys.argv[1:])
@@ -29,3 +33,5 @@ if __name__ == "__main__":
         simulate("lynxmotion_4wd3", find_scenario(name))
     for robot in ON_SOIL[first::every]:
         simulate(robot, NOTHING, ground="dry_sand")
+    for runs in CLIMBS[first::every]:
+        climb_many("packbot", "curb_117mm", {"height_m": [0.1] * runs}, ends_only=True)

@@ -63,10 +63,10 @@ def estimate(
     from slipfit.estimate import FilterSettings
     from slipfit.estimate.from_log import CORRELATION_S
     from slipfit.estimate.from_log import estimate as run
-    from slipfit.twin import Twin, find_driver
+    from slipfit.twin import Twin, find_wheeled
 
     check_one_drive(logs, same_drive=same_drive)
-    driver, named = find_driver(twin), named_topics(topic)
+    driver, named = find_wheeled(twin), named_topics(topic)
     _check_targets(out, plot, series, report, force=force)
     settings = FilterSettings(
         pose_m=pose_std_m, pose_rad=pose_std_rad, adapt=0.05 if adapt else 0.0,
