@@ -1,7 +1,6 @@
 """From records with names and sources to the tuples of plain numbers that kernels run: the one place where the two meet."""
 
 from collections.abc import Mapping
-from reprlib import repr as shown
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,11 @@ from slipfit.errors import SimulationError
 from slipfit.ground import plane
 from slipfit.kernels import Shared, as_batch
 from slipfit.library import Ground, OmniRobot, Robot, find_ground, ground_names
-from slipfit.library.files import nearest
 from slipfit.library.omni_robot import Prescribed
-from slipfit.library.parameter import Parameter, out_of_range
+from slipfit.library.parameter import Parameter
 from slipfit.library.robot import DcMotor
 from slipfit.simulate.scenario import STEEPEST_RAD, Scenario
+from slipfit.simulate.vary import checked_arrays
 from slipfit.vehicles import loads, motors, omni, planar_body, powertrain, skid_steer
 from slipfit.vehicles.books import NoBooks
 from slipfit.vehicles.driver import Table
@@ -106,39 +105,13 @@ def varied(
     values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, ground: Ground, scenario: Scenario
 ) -> tuple[Values, int]:
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
-    bounds = bounds_of(robot, ground, scenario)
     law_names = {p.name for p in GROUND_LAWS[ground.law].parameters}
     short = {p.alias: p.name for p in GROUND_LAWS[ground.law].parameters if p.alias}
-    arrays: Values = {}
-    for key, given in vary.items():
-        name = short.get(key, key)
-        if name not in values and name not in bounds:
-            raise SimulationError(f"vary: there is no number '{key}' in this run; {nearest(key, {*values, *bounds})}")
-        try:
-            array = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise SimulationError(f"vary: {key} is {shown(given)}; expected one number per run") from None
-        if array.ndim != 1 or not len(array):
-            raise SimulationError(f"vary: {key} has shape {array.shape}; expected one number per run")
-        lower, upper = bounds.get(name, (-np.inf, np.inf))
-        finite = array[np.isfinite(array)]  # a NaN run is allowed: it gets its own status
-        for value in (finite.min(initial=np.inf), finite.max(initial=-np.inf)):
-            if np.isfinite(value) and (problem := out_of_range(name, float(value), lower, upper)):
-                raise SimulationError(f"vary: {problem}")
-        arrays[name] = array
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        raise SimulationError(f"vary: lengths differ ({lengths}); expected one number per run for each")
+    arrays, n = checked_arrays(vary, values, bounds_of(robot, ground, scenario), short)
     problem = GROUND_LAWS[ground.law].problem({name: entry for name, entry in (values | arrays).items() if name in law_names})
     if problem:
         raise SimulationError(f"vary: {problem}")
-    return values | arrays, next(iter(lengths.values()), 1)
-
-
-def is_no_number(vary: Mapping[str, Any], n: int) -> np.ndarray:
-    """Which runs have a NaN among their numbers."""
-    arrays = [np.broadcast_to(np.isnan(np.asarray(entry, dtype=float)), n) for entry in vary.values()]
-    return np.any(arrays, axis=0) if arrays else np.zeros(n, dtype=bool)
+    return values | arrays, n
 
 
 def powertrain_of(robot: Robot | OmniRobot, v: Values) -> Any:

@@ -18,9 +18,9 @@ from slipfit.ground.blocks import FAR_BELOW_M, Corner, blocks
 from slipfit.ground.ruts import rutted
 from slipfit.kernels import Shared, as_batch, run_chunks
 from slipfit.library import TrackedRobot, find_tracked_robot
-from slipfit.library.files import check_target, nearest, write_through
-from slipfit.library.parameter import out_of_range
+from slipfit.library.files import check_target, write_through
 from slipfit.simulate.climb_scenario import ClimbScenario, as_climb
+from slipfit.simulate.vary import checked_arrays
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.rigid_body import Body6
 from slipfit.vehicles.track_shape import Outline, track_tables
@@ -306,28 +306,11 @@ def climb_bounds(robot: TrackedRobot, climb: ClimbScenario) -> dict[str, tuple[f
 
 
 def _varied(robot: TrackedRobot, climb: ClimbScenario, vary: Mapping[str, Any]) -> tuple[Values, int]:
-    values, bounds = climb_numbers(robot, climb), climb_bounds(robot, climb)
-    arrays: Values = {}
-    for name, given in vary.items():
-        if name not in values:
-            raise SimulationError(f"vary: there is no number '{name}' in this climb; {nearest(name, values)}")
-        try:
-            array = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise SimulationError(f"vary: {name} is {given!r:.60}; expected one number per run") from None
-        if array.ndim != 1 or not len(array):
-            raise SimulationError(f"vary: {name} has shape {array.shape}; expected one number per run")
-        finite = array[np.isfinite(array)]
-        for value in (finite.min(initial=np.inf), finite.max(initial=-np.inf)):
-            if np.isfinite(value) and (problem := out_of_range(name, float(value), *bounds.get(name, (-np.inf, np.inf)))):
-                raise SimulationError(f"vary: {problem}")
-        arrays[name] = array
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        raise SimulationError(f"vary: lengths differ ({lengths}); expected one number per run for each")
+    values = climb_numbers(robot, climb)
+    arrays, n = checked_arrays(vary, values, climb_bounds(robot, climb))
     if "mu_static" in arrays and "mu_dynamic" not in arrays:  # what slides keeps its share of what holds
         arrays["mu_dynamic"] = arrays["mu_static"] * (values["mu_dynamic"] / values["mu_static"])
-    return values | arrays, next(iter(lengths.values()), 1)
+    return values | arrays, n
 
 
 def _reachable(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> tuple[str, ...]:

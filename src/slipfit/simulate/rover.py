@@ -14,7 +14,6 @@ from slipfit.simulate.assemble import (
     Values,
     battery_of,
     body_of,
-    is_no_number,
     is_soft,
     law_of,
     losses_of,
@@ -30,6 +29,7 @@ from slipfit.simulate.rover_trajectory import RoverTrajectory, distance_from_pat
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.tip_over import tip_over_margin
 from slipfit.simulate.trajectory import RunStatus
+from slipfit.simulate.vary import is_no_number
 from slipfit.vehicles import planar_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
 from slipfit.vehicles.driver import NEVER, NOTE_COLUMNS, Table

@@ -10,7 +10,7 @@ import numpy as np
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.kernels import run_chunks
 from slipfit.library import Ground, OmniRobot, Robot, find_ground
-from slipfit.simulate.assemble import assemble, check_pair, is_no_number, is_soft, kernel, named_values, varied
+from slipfit.simulate.assemble import assemble, check_pair, is_soft, kernel, named_values, varied
 from slipfit.simulate.commands import command_table, commanded_turn
 from slipfit.simulate.rover import RoverBatch, drive_rovers
 from slipfit.simulate.rover_trajectory import RoverTrajectory
@@ -18,6 +18,7 @@ from slipfit.simulate.scenario import Scenario, find_scenario
 from slipfit.simulate.sensors import read_sensors
 from slipfit.simulate.speed_loop import through_loops
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
+from slipfit.simulate.vary import is_no_number
 from slipfit.twin import FittedPowertrain, Twin, find_wheeled
 from slipfit.vehicles import planar_body, run_loop
 

@@ -19,7 +19,7 @@ def climb(**changes):
     [
         ({"obstacle": {"kind": "curb", "height_m": 3.0}}, {}, r"height_m = 3 m: the curb is higher than packbot reaches"),
         ({"step_s": 0.05}, {}, r"step_s = 0.05 s is too long for a contact stiffness of .* take at most"),
-        ({}, {"hight_m": [0.1]}, r"vary: there is no number 'hight_m' in this climb; did you mean 'height_m'"),
+        ({}, {"hight_m": [0.1]}, r"vary: there is no number 'hight_m' in this run; did you mean 'height_m'"),
         ({}, {"height_m": [0.1], "mu_static": [0.5, 0.6]}, r"vary: lengths differ"),
         ({}, {"mu_static": [-0.1]}, r"vary: mu_static"),
     ],
