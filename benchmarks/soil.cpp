@@ -38,7 +38,7 @@ struct Cell {
 };
 
 struct Memory : Expected {
-    double digging[W], pressed[W], facing[W], went[W], hub[W];
+    double digging[W], pressed[W], lifting[W], lifts[W], facing[W], went[W], hub[W];
     Cell ruts[W];  // ahead
     std::vector<Cell> cells = std::vector<Cell>(WINDOW * WINDOW);
 };
@@ -167,7 +167,7 @@ class OnSoil : public InSpace {
         for (int n = 0; n < W; ++n) {
             s.load[n] = c.depth[n] > 0.0 ? at_rest_load(p.radius[n], std::max(c.depth[n], SHALLOWEST)) : 0.0;
             m.x[n] = s.load[n] * g.x / g.z, m.y[n] = s.load[n] * g.y / g.z;
-            m.digging[n] = m.pressed[n] = m.facing[n] = m.went[n] = m.hub[n] = 0.0, m.ruts[n] = Cell{};
+            m.digging[n] = m.pressed[n] = m.lifting[n] = m.facing[n] = m.went[n] = m.hub[n] = 0.0, m.ruts[n] = Cell{};
         }
         return s;
     }
@@ -221,8 +221,10 @@ class OnSoil : public InSpace {
                 const Wheel w = stresses(radius, m.ruts[n], lowest, m.digging[n], rolling, by_x, by_y);
                 const double per_rebound = 1.0 / (soil.rebound * lowest);
                 const double kept = depth > 0.0 ? std::max(0.0, 1.0 - (lowest - depth) * per_rebound) : 0.0;
-                const double moves = speed * speed / (speed * speed + FADING * FADING);
-                const double full = std::max(0.0, w.lift + moves * (w.rise_0 + w.rise_s * by_x));
+                const double strength = std::max(w.strength, NOTHING), went = dt * speed;
+                m.lifts[n] = (w.rise_0 + w.rise_s * by_x) / strength;
+                const double lifting = m.lifting[n] + (m.lifts[n] - m.lifting[n]) * went / (went + soil.shear_modulus);
+                const double full = std::max(0.0, w.lift + lifting * strength);
                 const double power = soil.exponent + soil.exponent_growth * within_one(m.digging[n]);
                 const double slope = full * (depth - dt * rising[n] >= lowest ? (power + 0.5) / lowest : per_rebound);
                 const double push = kept * full, stiff = slope * dt + soil.damping * p.width * reach(radius, lowest);
@@ -262,6 +264,8 @@ class OnSoil : public InSpace {
             const double slip = std::max(-1.0, std::min(1.0, way_on * slip_x / speed));
             m.digging[n] += (slip - m.digging[n]) * went / (went + DIGS_OVER * radius);
             m.pressed[n] = std::max(stood, m.pressed[n] + went / (went + soil.rebound * reach(radius, deeper)) * (stood - m.pressed[n]));
+            const double lifted = m.lifting[n] + (m.lifts[n] - m.lifting[n]) * went / (went + soil.shear_modulus);
+            m.lifting[n] = s.load[n] > 0.0 ? lifted : 0.0;
             double tile;
             Cell& here = m.cells[cell_of(x[n], y[n], tile)];
             if (here.tile != tile) here = Cell{tile, 0.0, 0.0};

@@ -29,8 +29,9 @@ from slipfit.kernels.space import Vec3, to_ground
 from slipfit.vehicles.driven_wheel import release
 from slipfit.vehicles.footing import Left, Met, is_sunk, leave, limit_here, look_ahead, meet, resists, static_depth, static_load
 
-#: What a contact remembers: the slip that digs, and how deep the soil below it has been pressed.
-_DIGGING, _PRESSED = 0, 1
+#: What a contact remembers: the slip that digs, how deep the soil below it has been pressed, and the share of the soil's strength
+#: with which shear lifts the wheel.
+_DIGGING, _PRESSED, _LIFTING = 0, 1, 2
 
 #: Way, in radii, over which slip digs a wheel in: single wheels in test bins settle within about their diameter.
 _DIGS_OVER = 2.0
@@ -62,7 +63,7 @@ def _(law, force_x, force_y, load):
 
 @memory_size.of(Soil)
 def _(law):
-    return 2
+    return 3
 
 
 @resists.of(SoilFooting)
@@ -121,9 +122,12 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
     # Above what it has pressed the wheel unloads along a line; all stresses go with the normal ones.
     per_rebound = 1.0 / (law.rebound * lowest)
     kept = where(depth > 0.0, max(0.0, 1.0 - (lowest - depth) * per_rebound), zero)
-    # Shear lifts a wheel that moves; of one at rest nobody can say which side is its front.
-    moves = speed * speed / (speed * speed + _FADING_MPS * _FADING_MPS)
-    full = max(0.0, sums.lift + moves * (sums.rise_start + sums.rise_per_slip * along))
+    # Shear lifts a wheel once it has dragged the soil along: over a way of K towards what steady rolling gives, kept at rest.
+    strength = max(sums.strength, _NOTHING)
+    lifting, went = memory.contacts[slot(memory, law, n, _LIFTING)], dt * speed
+    work.lifts[n] = (sums.rise_start + sums.rise_per_slip * along) / strength
+    lifting = lifting + (work.lifts[n] - lifting) * went / (went + law.shear_modulus)
+    full = max(0.0, sums.lift + lifting * strength)
     sinks = depth - dt * rising >= lowest
     slope = full * where(sinks, (exponent_at(law, digging) + 0.5) / lowest, per_rebound)
     damping = law.damping * footing.width * _reach(radius, lowest)
@@ -164,6 +168,9 @@ def _(footing, law, ground, memory, work, n, radius, touch, rising, dt):
     )
     touched = work.load[n] > 0.0
     nothing = alike(0.0, deeper)
+    lifting = slot(memory, law, n, _LIFTING)
+    lifted = memory.contacts[lifting] + (work.lifts[n] - memory.contacts[lifting]) * went / (went + law.shear_modulus)
+    memory.contacts[lifting] = where(touched, lifted, nothing)
     leave_rut(
         ground, memory, work.place_x[n], work.place_y[n], where(touched, max(0.0, deeper), nothing),
         where(touched, max(0.0, memory.contacts[digging]), nothing),

@@ -65,6 +65,7 @@ class Work(NamedTuple):
     place_y: Any
     facing: Any  # which way it goes, by its sign
     went: Any  # m, its way in the step before
+    lifts: Any  # share of the soil's strength with which shear lifts a wheel that rolls on like this
 
 
 @part

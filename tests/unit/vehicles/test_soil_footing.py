@@ -139,6 +139,18 @@ def test_climbs_what_its_wheels_can_pull():
     assert (speed[2:] < 0.01).all()
 
 
+def test_a_robot_that_dug_itself_in_stands_still():
+    """Turned on the spot for 6 s, then held: shear goes on carrying its share of each wheel. Nothing sinks because it stops, and
+    no load jumps while nothing moves. (A lift that fades with speed let it drop by 12 mm, and came back in steps of 137 N.)"""
+    commands = [{"for_s": 6.0, "v_mps": 0.0, "yaw_rate_radps": 0.8}, {"for_s": 4.0, "v_mps": 0.0}]
+    motion = drive(HUSKY, Scenario(commands=commands), every=1, in_lanes=True).run(0)
+    held = motion.time_s > 6.3
+    assert motion.sinkage_m[motion.time_s <= 6.0][-1].min() > 0.05
+    assert np.abs(np.diff(motion.load_n[held], axis=0)).max() < 0.1
+    assert np.ptp(motion.load_n[held], axis=0).max() < 1.0
+    assert np.ptp(motion.sinkage_m[motion.time_s > 6.0], axis=0).max() < 1e-3
+
+
 def test_the_soil_has_its_share_in_the_books():
     """A slalom of two seconds: less than 1 % of what went through the motors is not explained, and the soil took the most."""
     commands = [{"for_s": 1.0, "wheels_v": [3.0, 8.0]}, {"for_s": 1.0, "wheels_v": [8.0, 3.0]}]
