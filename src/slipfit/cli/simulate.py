@@ -59,7 +59,10 @@ def simulate(
         chosen, surface = robot_on_ground(driver, drive, ground)
     drive = _tilted(drive, slope_deg, uphill_deg)
     _check_targets(out, readings, plot, report, drive, force=force)
-    with working("simulating; a law that was never run here is compiled first, some 20 s"), _told_with(scenario):
+    with (
+        working("simulating; a law that was never run here is compiled first, some 20 s, up to a minute or two on soil"),
+        _told_with(scenario),
+    ):
         trajectory = run(chosen, drive, ground=surface)
     if out:
         trajectory.save(out, force=force)

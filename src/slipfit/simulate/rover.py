@@ -258,6 +258,8 @@ def drive_rovers(
     in_space, on_soil = moves_in_space(ground, scenario), is_soft(ground)
     values, notes = _with_tyres(robot, values) if in_space and not on_soil else (values, ())
     notes += _too_sharp(terrain, robot) if terrain else ()
+    if on_soil:
+        _check_carries(ground, values)
     driver, hold, steps = _driver(robot, scenario, values)
     steps += -steps % every
     batch = as_batch(runs_of(robot, ground, scenario, values, driver, terrain, n), n)
@@ -306,6 +308,18 @@ def _check_inertias(robot: Robot, where: str) -> None:
     if missing:
         raise SimulationError(
             f"{robot.name} has no {missing[0]}; on {where} a robot pitches and rolls, add it to the robot's file"
+        )
+
+
+def _check_carries(ground: Ground, values: Values) -> None:
+    """A negative k_c, as fits give such, leaves no pressure below a narrow wheel."""
+    k_c, k_phi, width_m = (np.asarray(values[name], dtype=float) for name in ("k_c", "k_phi", "width_m"))
+    constant, widths_m = np.broadcast_arrays(k_c / width_m + k_phi, width_m)
+    if (wrong := constant <= 0.0).any():
+        raise SimulationError(
+            f"ground {ground.name}: k_c/b + k_phi is {'negative' if constant[wrong][0] < 0.0 else 'zero'} at this wheel's width "
+            f"of {widths_m[wrong][0]:g} m ({constant[wrong][0]:.4g} N/m^(n+2)), this soil would carry nothing; take constants "
+            f"from plates about as wide as the wheel"
         )
 
 

@@ -21,7 +21,7 @@ from slipfit.contact.slip import transport_speed
 from slipfit.contact.soil.constants import Soil
 from slipfit.contact.soil.plate import Place
 from slipfit.contact.soil.pressure import SHALLOWEST_M, exponent_at
-from slipfit.contact.soil.wheel import DEEPEST_SHARE, SLOWEST_TURN, Rim, stresses
+from slipfit.contact.soil.wheel import DEEPEST_SHARE, SLOWEST_TURN, Rim, base_push, depth_into_base, stresses
 from slipfit.contact.touch import Traction, memory_size, slot, strongest
 from slipfit.ground.shape import leave_rut, rut_at
 from slipfit.kernels import alike, part, where
@@ -187,10 +187,13 @@ def _at_rest(footing, law, depth, radius):
 
 @static_depth.of(SoilFooting)
 def _(footing, law, work, n, radius, load):
-    # One round of the search of `wheel.sinkage_of` each time; the guess is kept in `most`, which the first step writes anew.
+    # One round of a search each time: in untouched soil steps by a power are enough. The guess is kept in `most`, which the first
+    # step writes anew. What a layer does not carry its base does: there the base alone is solved for, steps would go to and fro.
     guess = where(work.most[n] > 0.0, work.most[n], 0.05 * radius)
-    carried = max(_at_rest(footing, law, guess, radius), _NOTHING)
-    better = guess * (max(load, _NOTHING) / carried) ** (1.0 / (law.exponent + 0.5))
+    size = Rim(radius, footing.width)
+    by_soil = max(_at_rest(footing, law, guess, radius) - base_push(law, size, guess), _NOTHING)
+    better = guess * (max(load, _NOTHING) / by_soil) ** (1.0 / (law.exponent + 0.5))
+    better = where(better > law.layer, law.layer + depth_into_base(law, size, load - by_soil), better)
     work.most[n] = max(SHALLOWEST_M, min(DEEPEST_SHARE * radius, better))
     return work.most[n]
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from slipfit.contact.soil import Place, Rim, fresh, soil, steady_wheel, wheel_on_soil
+from slipfit.contact.soil import INFO, Place, Rim, fresh, soil, steady_wheel, wheel_on_soil
 from slipfit.errors import ParameterError
+from slipfit.library import find_ground, ground_names
 from soils import DRY_SAND as SAND
 
 RADIUS_M, WIDTH_M = 0.1, 0.08
@@ -91,7 +92,7 @@ def test_hard_soil_tends_to_the_rigid_wheel():
     """The stiffer the soil, the less it sinks and resists; at large slip the pull tends to Coulomb's, N tan(phi)."""
     before = (np.inf, np.inf)
     for k_phi in (1e6, 1e8, 1e10, 1e12):
-        ground = soil(**SAND | {"k_phi": k_phi, "cohesion_pa": 0.0, "k_c": 0.0, "shear_modulus_m": 1e-6}, slip_sinkage=0.0)
+        ground = INFO.model(SAND | {"k_phi": k_phi, "cohesion_pa": 0.0, "k_c": 0.0, "shear_modulus_m": 1e-6, "slip_sinkage": 0.0})
         found = wheel_on_soil(ground, slip=0.9, load_n=50.0, **WHEEL)
         missing = np.tan(0.488692) - float(found.pull_n) / 50.0
         assert 0.0 < float(found.sinkage_m) < before[0]
@@ -123,7 +124,7 @@ def test_mirrored_slip_angles_give_mirrored_forces():
 def test_the_resultant_never_exceeds_the_strength():
     """Ishigami's independent axes would give more than c A + N tan(phi) in all directions at once: without bulldozing (no weight,
     no cohesion) the resultant around the rim stays below the normal stress times tan(phi)."""
-    ground = soil(**SAND | {"cohesion_pa": 0.0}, density_kgpm3=0.0)
+    ground = INFO.model(SAND | {"cohesion_pa": 0.0, "density_kgpm3": 0.0})
     found = wheel_on_soil(ground, slip=0.9, sinkage_m=0.03, slip_angle_rad=1.3, **WHEEL)
     normal = wheel_on_soil(soil(**SAND | {"cohesion_pa": 0.0, "friction_angle_rad": 0.0}), slip=0.9, sinkage_m=0.03, **WHEEL)
     around = np.hypot(found.torque_nm / RADIUS_M, found.lateral_n)
@@ -173,3 +174,84 @@ def test_a_locked_wheel_drags():
 def test_either_sinkage_or_load():
     with pytest.raises(ParameterError, match="either sinkage_m or load_n"):
         wheel_on_soil(soil(**SAND), slip=0.0, **WHEEL)
+
+
+SOILS = [name for name in ground_names() if find_ground(name).law == INFO.name]
+
+
+@pytest.mark.parametrize("name", SOILS)
+def test_the_load_found_is_the_load_asked_for(name):
+    """On untouched soil and in the rut of a lighter wheel, for all slips: 1e-6 of the load where the soil can carry it (as deep
+    as a wheel may be it carries more), nothing where it cannot. Steps by a power alone go to and fro in ruts."""
+    ground = soil(**find_ground(name).values())
+    slips, radii, ratios = np.linspace(-1.0, 1.0, 81), np.array([0.0635, 0.165])[:, None], np.array([1.0, 1.1, 1.3, 1.5])
+    load = np.where(radii < 0.1, 4.1, 60.0)
+    size = {"radius_m": radii, "width_m": np.where(radii < 0.1, 0.06, 0.114), "slip": slips}
+    first = wheel_on_soil(ground, load_n=load, **size)
+    rut = {"rut_m": first.sinkage_m[..., None], "rut_slip": slips[:, None], "slip": slips[:, None]}
+    rut |= {key: size[key][..., None] for key in ("radius_m", "width_m")}
+    asked = load[..., None] * ratios * np.ones((1, 81, 1))
+    second = wheel_on_soil(ground, load_n=asked, **rut)
+    for found, wanted, where in ((first, load * np.ones(81), size), (second, asked, rut)):
+        deepest = wheel_on_soil(ground, sinkage_m=0.98 * where["radius_m"], **where).load_n
+        carried = np.isfinite(found.sinkage_m)
+        assert found.load_n[carried] == pytest.approx(wanted[carried], rel=1e-6)
+        assert carried[deepest >= wanted].all()
+    assert np.isfinite(second.load_n).any()
+
+
+def test_loads_that_are_not_carried():
+    """Before the axle touches the soil carries about 250 N here: beyond, nothing is said, or what it is when clipped."""
+    loads = np.array([50.0, 5000.0])
+    found = wheel_on_soil(soil(**SAND), slip=0.5, load_n=loads, **WHEEL)
+    assert np.isfinite([column[0] for column in found]).all()
+    assert np.isnan([column[1] for column in found]).all()
+    kept = wheel_on_soil(soil(**SAND), slip=0.5, load_n=loads, keep_stuck=True, **WHEEL)
+    assert kept.sinkage_m[1] == pytest.approx(0.98 * RADIUS_M, rel=1e-9)
+    assert kept.load_n[1] < 1000.0
+
+
+def test_no_number_in_no_number_out():
+    nan, ground = np.nan, soil(**SAND | {"n": [1.1, np.nan]})
+    assert np.isnan(wheel_on_soil(ground, slip=0.1, load_n=50.0, **WHEEL).pull_n).tolist() == [False, True]
+    ground = soil(**SAND)
+    for state in ({"slip": [0.1, nan]}, {"rut_m": [0.01, nan]}, {"slip_angle_rad": [0.0, nan]}, {"width_m": [0.1, nan]}):
+        for given in ({"load_n": 50.0}, {"sinkage_m": 0.01}):
+            found = wheel_on_soil(ground, **{"slip": 0.1} | WHEEL | given | state)
+            assert all(np.isnan(column).tolist() == [False, True] for column in found)
+    for given in ({"load_n": [50.0, nan]}, {"sinkage_m": [0.01, nan]}):
+        assert np.isnan(wheel_on_soil(ground, slip=0.1, **WHEEL, **given).sinkage_m).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"radius_m": 0.0}, "radius_m = 0; expected a finite number above 0"),
+        ({"width_m": -0.1}, "width_m = -0.1; expected"),
+        ({"load_n": np.inf}, "load_n = inf; expected"),
+        ({"load_n": [50.0, -50.0]}, "load_n = -50; expected"),
+        ({"rut_m": -0.01}, "rut_m = -0.01; expected a finite number, 0 or more"),
+        ({"slip": [0.1, 20.0]}, "slip = 20; expected a slip ratio from -1"),
+    ],
+)
+def test_wheels_that_cannot_be(wrong, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        wheel_on_soil(soil(**SAND), **{"slip": 0.1, "load_n": 50.0} | WHEEL | wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"n": 0.0}, "n = 0; expected 0.01 to 3"),
+        ({"n": [1.0, -1.0]}, "n = -1; expected"),
+        ({"friction_angle_rad": 28.0}, r"friction_angle_rad = 28; expected 0 to 1.0472 \(60 degrees\)"),
+        ({"shear_modulus_m": 12.0}, "shear_modulus_m = 12; expected"),
+        ({"cohesion_pa": 1.04}, "in kPa it would be 1040 Pa"),
+        ({"k_phi": 1528.43}, "multiply k_c and k_phi by 1000"),
+        ({"rebound": 0.0}, "rebound = 0; expected"),
+        ({"gravity_mps2": -9.81}, "gravity_mps2 = -9.81; expected"),
+    ],
+)
+def test_soils_that_cannot_be(wrong, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        soil(**SAND | wrong)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from slipfit.contact.soil import soil, wheel_on_soil
+from slipfit.errors import SimulationError
 from slipfit.library import Ground, find_ground, find_robot
-from slipfit.simulate import Scenario
+from slipfit.simulate import Scenario, simulate
 from slipfit.simulate.trajectory import RunStatus
 from soil_drives import drive
 
@@ -24,15 +25,33 @@ def husky_wheel(ground, **state):
 def test_stands_as_deep_as_its_load_presses():
     """At rest nothing shears: each wheel is as deep as the normal stress alone carries its static load, and stays there."""
     motion = drive(HUSKY, Scenario(**STANDING)).run(0)
-    smooth = Ground.from_mapping(
-        find_ground("dry_sand").to_mapping()
-        | {"parameters": {**find_ground("dry_sand").values(), "cohesion_pa": 0.0, "friction_angle_rad": 0.0}},
-        where="test",
-    )
+    smooth = sand_with(cohesion_pa=0.0, friction_angle_rad=0.0)
     wanted = husky_wheel(smooth, slip=0.0, load_n=motion.load_n[0]).sinkage_m
     assert motion.sinkage_m[0] == pytest.approx(wanted, rel=1e-4)
     assert motion.sinkage_m[-1] == pytest.approx(wanted, rel=1e-3)
     assert motion.load_n[-1].sum() == pytest.approx(find_robot(HUSKY).mass_kg.value * 9.81, rel=1e-3)
+
+
+def sand_with(**constants):
+    sand = find_ground("dry_sand")
+    return Ground.from_mapping(sand.to_mapping() | {"parameters": {**sand.values(), **constants}}, where="test")
+
+
+@pytest.mark.parametrize("layer_m", [0.003, 0.01])
+def test_a_thin_layer_does_not_carry_its_base_does(layer_m):
+    """All start and stand below the layer's end, by what presses the base in: less than 0.2 mm for 123 N on 114 mm of width, as
+    4/3 b K d sqrt(2 R d) has it, and with the robot's weight on the wheels."""
+    motion = drive(HUSKY, Scenario(**STANDING), sand_with(layer_m=layer_m)).run(0)
+    weight_n = find_robot(HUSKY).mass_kg.value * 9.81
+    for k in (0, -1):
+        assert motion.load_n[k].sum() == pytest.approx(weight_n, rel=1e-2)
+        assert ((motion.sinkage_m[k] > layer_m) & (motion.sinkage_m[k] < layer_m + 2e-4)).all()
+
+
+def test_a_soil_that_carries_nothing_at_the_wheels_width_is_refused():
+    """-2e5 / 0.1143 + 1528430 = -221351 N/m^(n+2); nothing is compiled before."""
+    with pytest.raises(SimulationError, match=r"k_c/b \+ k_phi is negative at this wheel's width of 0.1143 m \(-2.214e\+05"):
+        simulate(HUSKY, Scenario(**STANDING), ground=sand_with(k_c=-2e5))
 
 
 @pytest.mark.parametrize("uphill", [0.0, np.pi, np.pi / 2, 0.7])

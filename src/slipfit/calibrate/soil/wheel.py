@@ -69,6 +69,7 @@ def predict_wheel(values: Mapping[str, float], data: WheelData) -> WheelStates:
         grouser_m=data.grouser_m,
         slip=data.slip,
         load_n=data.load_n,
+        keep_stuck=True,
     )
 
 
@@ -143,6 +144,7 @@ def _fit(
             grouser_m=data.grouser_m,
             slip=slip,
             load_n=load,
+            keep_stuck=True,
         )
         return np.concatenate(
             [(found.pull_n - pull) / load, (found.sinkage_m - depth) / data.radius_m, _NOT_CARRIED * (found.load_n - load) / load]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from slipfit.contact.law import LawInfo, LawParameter
+from slipfit.errors import ParameterError
 
 #: Steepest friction angle that a soil may have, rad (60 degrees): beyond it tan(phi) grows without meaning.
 STEEPEST_FRICTION_RAD = 1.0472
@@ -24,6 +25,9 @@ BOTTOMLESS_M = 1e3
 
 #: Below these a value is more likely in kPa or kN than in Pa or N: no soil of the tables comes near.
 _LEAST_COHESION_PA, _LEAST_FRICTIONAL = 20.0, 5e3
+
+#: Gravity of the Earth, and more than any planet's with a ground to drive on, m/s^2.
+_GRAVITY_MPS2, _STRONGEST_GRAVITY_MPS2 = 9.81, 100.0
 
 
 class Soil(NamedTuple):
@@ -78,35 +82,59 @@ def soil(
     rebound: Any = 0.05,
     damping_pa_s_per_m: Any = 0.0,
     density_kgpm3: Any = 1600.0,
-    gravity_mps2: Any = 9.81,
+    gravity_mps2: Any = _GRAVITY_MPS2,
     peak_share: Any = 0.4,
     peak_share_per_slip: Any = 0.2,
     exit_share: Any = 0.0,
     layer_m: Any = BOTTOMLESS_M,
     skid_sinkage: Any = 0.0,
 ) -> Soil:
-    """The compiled model's constants from those of files; takes arrays, one entry per run."""
-    exit_angle: Any = -np.asarray(exit_share, dtype=float)
-    along, weight = bulldozing(cohesion_pa, friction_angle_rad, np.asarray(density_kgpm3) * gravity_mps2)
+    """The compiled model's constants from those of files; takes arrays, one entry per run.
+
+    Ranges are those of files (`INFO`), and numbers that look like kPa or kN are refused by a `ParameterError` that names the
+    factor. NaN passes, and gives NaN.
+    """
+    given = {name: np.asarray(value, dtype=float) for name, value in locals().items()}
+    for parameter in _PARAMETERS:
+        _check_range(parameter.name, given[parameter.name], parameter.lower, parameter.upper)
+    _check_range("gravity_mps2", given["gravity_mps2"], 0.0, _STRONGEST_GRAVITY_MPS2)
+    if sentence := problem(given):
+        raise ParameterError(sentence)
+    return _constants(given)
+
+
+def _check_range(name: str, value: np.ndarray, lower: float, upper: float) -> None:
+    wrong = value[(value < lower) | (value > upper)]
+    if wrong.size:
+        hint = f" ({np.degrees(upper):.0f} degrees)" if name.endswith("_rad") else ""
+        raise ParameterError(f"{name} = {wrong.flat[0]:g}; expected {lower:g} to {upper:g}{hint}")
+
+
+def _constants(values: Mapping[str, Any]) -> Soil:
+    """The model's constants, unchecked: files and variations are checked where they are read, fits search in their own ranges."""
+    along, weight = bulldozing(
+        values["cohesion_pa"], values["friction_angle_rad"], np.asarray(values["density_kgpm3"]) * values["gravity_mps2"]
+    )
+    exit_angle: Any = -np.asarray(values["exit_share"], dtype=float)
     return Soil(
-        cohesive=k_c,
-        frictional=k_phi,
-        exponent=n,
-        cohesion=cohesion_pa,
-        friction=np.tan(friction_angle_rad),
-        shear_modulus=shear_modulus_m,
-        digging=slip_sinkage,
-        exponent_growth=exponent_per_slip,
-        rebound=rebound,
-        damping=damping_pa_s_per_m,
+        cohesive=values["k_c"],
+        frictional=values["k_phi"],
+        exponent=values["n"],
+        cohesion=values["cohesion_pa"],
+        friction=np.tan(values["friction_angle_rad"]),
+        shear_modulus=values["shear_modulus_m"],
+        digging=values["slip_sinkage"],
+        exponent_growth=values["exponent_per_slip"],
+        rebound=values["rebound"],
+        damping=values["damping_pa_s_per_m"],
         side_cohesive=along,
         side_weight=weight,
-        peak=peak_share,
-        peak_growth=peak_share_per_slip,
+        peak=values["peak_share"],
+        peak_growth=values["peak_share_per_slip"],
         exit=exit_angle,
-        layer=layer_m,
+        layer=values["layer_m"],
         base=BASE_PA_PER_M,
-        ploughing=skid_sinkage,
+        ploughing=values["skid_sinkage"],
     )
 
 
@@ -154,7 +182,7 @@ INFO = LawInfo(
     valid_for="sand, loam, clay and snow under wheels and plates",
     references=("Bekker1969", "JanosiHanamoto1961", "Lyasko2010", "WongReece1967"),
     parameters=_PARAMETERS,
-    build=lambda values: soil(**values),
+    build=lambda values: _constants({"gravity_mps2": _GRAVITY_MPS2} | dict(values)),
     example={
         "k_c": 990.0,
         "k_phi": 1528430.0,

@@ -9,6 +9,16 @@ from slipfit.contact.soil.wheel import Place, Rim, sinkage_of, steady_wheel
 from slipfit.errors import ParameterError
 from slipfit.kernels import as_batch, at, compiled
 
+#: A load counts as carried when no more than this share of it is missing: far more than the search leaves.
+_CARRIED = 1e-6
+
+#: Least and largest numbers, and their words.
+_LARGEST = float(np.finfo(float).max)
+_POSITIVE = (float(np.finfo(float).tiny), _LARGEST, "a finite number above 0")
+_AT_LEAST_ZERO = (0.0, _LARGEST, "a finite number, 0 or more")
+_FINITE = (-_LARGEST, _LARGEST, "a finite number")
+_SLIPS = (-1.0 - 1e-9, 1.0 + 1e-9, "a slip ratio from -1 (locked) to 1 (spinning on the spot), not percent")
+
 
 class WheelStates(NamedTuple):
     """What `wheel_on_soil` gives, arrays of the states' shape. Forces act on the wheel."""
@@ -43,6 +53,7 @@ def wheel_on_soil(
     grouser_m: Any = 0.0,
     rut_m: Any = 0.0,
     rut_slip: Any = 0.0,
+    keep_stuck: bool = False,
 ) -> WheelStates:
     """Forces on rigid wheels that roll steadily on soil; any argument may be an array, they are broadcast.
 
@@ -50,13 +61,21 @@ def wheel_on_soil(
     ----------
     soil : from `contact.soil.soil`, its numbers may be arrays of the states' shape
     slip : ratio, driving positive, -1 (locked) to 1 (spinning on the spot)
-    sinkage_m, load_n : give one; the sinkage that carries the load is looked for (`sinkage_m` is then at most 98 % of the
-        radius, and `load_n` of the result says what is carried)
+    sinkage_m, load_n : give one; the sinkage that carries the load is looked for. Where the soil does not carry it before the
+        axle touches (98 % of the radius) all of the result is NaN
     slip_angle_rad : angle of the wheel's velocity from its rolling direction, to the left
     rut_m, rut_slip : deepest sinkage and largest slip that the place has seen, 0 for untouched soil
+    keep_stuck : give wheels that are not carried at 98 % of the radius, with the load that is carried there, instead of NaN;
+        for searches, which need a number
+
+    Sizes and loads must be finite and positive, slips within -1 and 1 (`ParameterError`); NaN gives NaN.
     """
     if (sinkage_m is None) == (load_n is None):
         raise ParameterError("give either sinkage_m or load_n of the wheel; the other one is found")
+    _check(radius_m=radius_m, width_m=width_m, load_n=load_n)
+    _check(_AT_LEAST_ZERO, grouser_m=grouser_m, rut_m=rut_m)
+    _check(_SLIPS, slip=slip, rut_slip=rut_slip)
+    _check(_FINITE, sinkage_m=sinkage_m, slip_angle_rad=slip_angle_rad)
     nothing = np.nan
     given = [
         slip, nothing if sinkage_m is None else sinkage_m, nothing if load_n is None else load_n, np.tan(slip_angle_rad),
@@ -69,4 +88,19 @@ def wheel_on_soil(
     out = np.empty((5, n))
     slips, depth, load, angle = (np.ascontiguousarray(array) for array in flat[:4])
     _fill(batch, as_batch(Rim(*flat[4:6]), n), as_batch(Place(*flat[6:8]), n), depth, slips, angle, load, out)
+    inputs = [flat[1] if load_n is None else flat[2], *flat[:1], *flat[3:]]
+    out[:, np.isnan(inputs).any(axis=0)] = np.nan
+    if load_n is not None and not keep_stuck:
+        out[:, out[1] < (1.0 - _CARRIED) * load] = np.nan
     return WheelStates(*(row.reshape(shape) for row in out))
+
+
+def _check(allowed: tuple[float, float, str] = _POSITIVE, /, **given: Any) -> None:
+    """Numbers that are given lie between two bounds; NaN passes."""
+    lower, upper, expected = allowed
+    for name, value in given.items():
+        if value is not None:
+            values = np.asarray(value, dtype=float)
+            wrong = values[(values < lower) | (values > upper)]
+            if wrong.size:
+                raise ParameterError(f"{name} = {wrong.flat[0]:g}; expected {expected}")

@@ -28,7 +28,7 @@ Reference  [WongReece1967]; [IshigamiEtAl2007]; derived in docs/theory/soil, eq.
 Valid for  wheels stiffer than the soil, sinkage below the radius, steady rolling (slip changes slowly over a contact's length)
 """
 
-from math import atan2, cos, sin, sqrt
+from math import atan2, cos, inf, sin, sqrt
 from typing import NamedTuple
 
 from slipfit.contact.soil.constants import Soil
@@ -43,7 +43,7 @@ from slipfit.contact.soil.pressure import (
     surface_left,
 )
 from slipfit.contact.soil.shear import saturating
-from slipfit.kernels import alike, chosen_by_type, part, where
+from slipfit.kernels import alike, any_of, chosen_by_type, part, where
 
 #: Points and weights of Gauss and Legendre's rule in [0, 1], eight points.
 _POINTS = (
@@ -174,6 +174,12 @@ def base_push(soil, rim, depth):
     return soil.base * rim.width * (4.0 / 3.0) * into * sqrt(2.0 * rim.radius * into)
 
 
+@part
+def depth_into_base(soil, rim, push):
+    """Depth (m) below a layer at which its base pushes so much: the inverse of `base_push`; 0 for no push."""
+    return (max(0.0, push) / (soil.base * rim.width * (4.0 / 3.0) * sqrt(2.0 * rim.radius))) ** (2.0 / 3.0)
+
+
 class WheelForces(NamedTuple):
     """Forces of the soil on a wheel in its own axes: up, ahead (drawbar pull), to the left; and the torque against its drive."""
 
@@ -204,25 +210,33 @@ def steady_wheel(soil, rim, place, depth, slip, tan_slip_angle):
     return added_up(rim, stresses(soil, rim, place, depth, slip, turning * per, along, across), along, across)
 
 
-#: Rounds in which the sinkage that carries a load is looked for, and when it is found.
-_ROUNDS, _FOUND = 80, 1e-11
+#: Rounds in which the sinkage that carries a load is looked for, how many of them at most step by a power, and when it is found.
+_ROUNDS, _BY_POWER, _FOUND = 80, 40, 1e-11
 
 
 @part
 def sinkage_of(soil, rim, place, load, slip, tan_slip_angle):
-    """Sinkage (m) at which a wheel carries a load; as deep as a wheel may be, where the soil does not. For one wheel at a time.
+    """Sinkage (m) at which a wheel carries a load; as deep as a wheel may be, where the soil does not.
 
-    The load grows about as z^(n + 1/2): steps by that power, kept between what is known to be too little and too much.
+    The load grows about as z^(n + 1/2): steps by that power, kept between what is known to be too little and too much. In a rut
+    and on a rigid base it grows faster, and such steps may go to and fro for ever: where one did not halve the error the next
+    halves the bracket, and so do all of the last rounds, which alone are enough to find it.
     """
-    low, high = 0.0 * load, DEEPEST_SHARE * rim.radius
+    low, high = alike(0.0, load), alike(DEEPEST_SHARE, load) * rim.radius
     z, inverse = 0.1 * rim.radius + low, 1.0 / (exponent_at(soil, slip) + 0.5)
-    for _ in range(_ROUNDS):
+    before = alike(inf, load)
+    for k in range(_ROUNDS):
         carried = steady_wheel(soil, rim, place, z, slip, tan_slip_angle).load
+        error = abs(carried - load)
         low, high = where(carried < load, z, low), where(carried < load, high, z)
-        if abs(carried - load) <= _FOUND * load or high - low <= _FOUND * rim.radius:
+        is_sought = (error > _FOUND * load) & (high - low > _FOUND * rim.radius)
+        if not any_of(is_sought):
             break
         ahead = z * (load / max(carried, _NOTHING)) ** inverse
-        z = where((ahead > low) & (ahead < high), ahead, 0.5 * (low + high))
+        enough = 0.5 if k < _BY_POWER else -1.0
+        is_good = (ahead > low) & (ahead < high) & (error <= enough * before)
+        z = where(is_sought, where(is_good, ahead, 0.5 * (low + high)), z)
+        before = error
     return z
 
 
