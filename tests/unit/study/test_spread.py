@@ -22,12 +22,12 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("given", "expected"), KNOWN, ids=str)
+@pytest.mark.parametrize(("given", "expected"), KNOWN, ids=[str(given) for given, _ in KNOWN])
 def test_quantiles_are_those_of_scipy(given, expected):
     assert Spread(**given).quantile()(U) == pytest.approx(expected.ppf(U), rel=1e-7, abs=1e-9)
 
 
-@pytest.mark.parametrize(("given", "expected"), KNOWN, ids=str)
+@pytest.mark.parametrize(("given", "expected"), KNOWN, ids=[str(given) for given, _ in KNOWN])
 def test_mass_between_two_values(given, expected):
     low, high = expected.ppf([0.2, 0.7])
     spread = Spread(**given)
