@@ -23,7 +23,7 @@ STRONG = 0.95
 #: Root mean square errors beyond this share of the largest stress, or of the load, are said.
 POOR = 0.1
 
-#: Cohesions below this, Pa, that a fit ends at are none.
+#: Cohesions below this, Pa, that a fit ends at are none: the law takes them for kPa (`contact.soil.constants`).
 NO_COHESION_PA = 20.0
 
 #: What is usually wrong where constants of a fit are no soil's.
@@ -96,7 +96,7 @@ class SoilFit:
 
     def summary(self) -> str:
         """A screen of text."""
-        lines = [f"{self.data}: {self.test}, {self.rows} rows"]
+        lines = [f"{self.data}: " + ("one number" if self.test == "cone" else f"{self.test}, {self.rows} rows")]
         for name, told in self.parameters.items():
             rest = "" if told.value is not None else f" ({self.untold(name)})"
             text = told.text()

@@ -1,6 +1,7 @@
 """Soils from tests: constants that tables were made with come back, what tables cannot tell is said, bad tables are refused."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -188,6 +189,13 @@ def test_what_a_shear_test_measured_is_held():
     assert any("held as dry_sand has it from its tests" in finding for finding in fit.findings)
     assert any("lyasko, as asked for" in finding for finding in fit.findings)
     assert "friction_angle_rad" in fit_wheel(made, ground, models=["lyasko"], seek=["friction_angle_rad"]).names
+
+
+def test_next_to_no_cohesion_is_written_as_none(tmp_path):
+    """The law refuses 5 Pa as a likely 5 kPa; a fit that ends there has found none."""
+    fit = fit_shear(read_shear(shear_table(tmp_path / "s.csv"), SHEAR_MAP))
+    dry = replace(fit, values=fit.values | {"cohesion_pa": 5.0})
+    assert dry.ground("dry", find_ground("dry_sand")).values()["cohesion_pa"] == 0.0
 
 
 def test_doubts_of_the_base_are_carried_on(tmp_path):
