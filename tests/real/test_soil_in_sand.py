@@ -57,10 +57,21 @@ def test_without_tuning_driven_wheels_are_predicted(wheel, sand):
     assert depth < 0.010
 
 
+def test_what_the_wheel_does_not_tell_stays_the_soils(wheel, sand):
+    """The angle trades against cohesion here: sought freely it ends at 0.02 rad. It stays 29 degrees, spread, source and all; and
+    the plates' doubt of k_c is carried on."""
+    fit = fit_wheel(wheel, sand, models=["ding"])
+    written = fit.ground("sand_3", sand)
+    assert fit.kept == ("friction_angle_rad",)
+    assert written.parameters["friction_angle_rad"] == sand.parameters["friction_angle_rad"]
+    assert written.parameters["cohesion_pa"].std is not None
+    assert "of cmu_sand: k_c is negative" in written.about
+
+
 def test_fitted_on_two_repeats_the_third_is_predicted(wheel, sand):
     """Targets 6 % of the load and 3 mm, root mean square over the three choices of the repeat that is left out. The model's form
     was chosen with all repeats in sight: this judges constants only (docs/howto/soil_tests.md)."""
-    fit = fit_wheel(wheel, sand, models=["lyasko", "ding"])
+    fit = fit_wheel(wheel, sand, models=["lyasko", "ding"], seek=["cohesion_pa", "friction_angle_rad"])
     for model in ("lyasko", "ding"):
         own = [one for one in fit.held_out if one["model"] == model]
         assert np.sqrt(np.mean([one["pull"] ** 2 for one in own])) <= 0.06

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
-from slipfit.errors import ParameterError
+from slipfit.errors import LogError, ParameterError
 from slipfit.library.files import NamedFile
 from slipfit.logs.column_map import Column, Entry, Rows
 from slipfit.logs.csv_table import Table, read_table
@@ -64,10 +64,14 @@ class TableColumns(NamedFile):
 
     def table(self, path: Path) -> Table:
         """The file's cells."""
-        return read_table(
-            path,
-            separator=self.separator,
-            header_rows=self.header_rows,
-            name_row=self.name_row,
-            skip_rows=self.skip_rows,
-        )
+        try:
+            return read_table(
+                path,
+                separator=self.separator,
+                header_rows=self.header_rows,
+                name_row=self.name_row,
+                skip_rows=self.skip_rows,
+            )
+        except LogError as error:  # the reader speaks of drives, which tables of test rigs are not
+            words = str(error).replace("there are no samples", "there are no rows")
+            raise LogError(words.replace("record the drive again", "write the table again")) from None

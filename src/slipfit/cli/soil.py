@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -40,7 +41,19 @@ def list_soils(json: JsonFlag = False) -> None:
         moisture = f"{soil.moisture_percent.value:g} %" if soil.moisture_percent else "–"
         kilo = [f"{1e-3 * v[name]:g}" for name in ("k_c", "k_phi", "cohesion_pa")]
         angle, way = f"{math.degrees(v['friction_angle_rad']):.3g}°", f"{1e3 * v['shear_modulus_m']:g} mm"
-        rows.append((soil.name, moisture, f"{v['n']:g}", kilo[0], kilo[1], f"{kilo[2]} kPa", angle, way, soil.about[:60]))
+        rows.append(
+            (
+                soil.name,
+                moisture,
+                f"{v['n']:g}",
+                kilo[0],
+                kilo[1],
+                f"{kilo[2]} kPa",
+                angle,
+                way,
+                shorten(soil.about, 60, placeholder=" ..."),
+            )
+        )
     heads = ("soil", "moisture", "n", "k_c kN/m^(n+1)", "k_phi kN/m^(n+2)", "c", "phi", "K", "about")
     text = table(rows, heads) + "\n\nslipfit soil show NAME shows one with spreads and sources."
     show(text, {"soils": [soil.to_mapping() for soil in records]}, as_json=json)
@@ -122,6 +135,10 @@ def wheel(
     columns: Annotated[Path, typer.Option("--columns", help="What its columns mean (slipfit/wheel_columns/1).")],
     soil: Annotated[str, typer.Option("--soil", help="Soil with Bekker's constants, as from plates: name, or .yaml.")],
     hold: Annotated[list[str] | None, typer.Option("--hold", help="Constant that stays the soil's; may be repeated.")] = None,
+    seek: Annotated[
+        list[str] | None,
+        typer.Option("--seek", help="Constant to fit even though the soil has it from a test, or the wheel does not tell it."),
+    ] = None,
     model: Annotated[
         list[str] | None, typer.Option("--model", help="Slip-sinkage: lyasko, ding or none; may be repeated. All, unless told.")
     ] = None,
@@ -144,7 +161,7 @@ def wheel(
         from slipfit.calibrate.soil.wheel import MODELS
 
         measured = read_wheel(data, columns)
-        fit = fit_wheel(measured, base, hold=hold or (), models=model or tuple(MODELS), tell=work)
+        fit = fit_wheel(measured, base, hold=hold or (), seek=seek or (), models=model or tuple(MODELS), tell=work)
         _write(fit, measured, base, work, (out, save, plot, report), force=force)
     _show(fit, work, json=json)
 
@@ -167,7 +184,7 @@ def cone(
     from slipfit.calibrate.soil import soil_from_cone
 
     with working("looking up soils") as work:
-        fit = soil_from_cone(1e3 * index_kpa, kind)
+        fit = soil_from_cone(1e3 * index_kpa, kind, unit="kPa")
         _write(fit, None, None, work, (out, save, None, report), force=force)
     _show(fit, work, json=json)
 
@@ -177,12 +194,26 @@ def _soil(name: str | None) -> "Ground | None":
     if name is None:
         return None
     from slipfit.errors import ParameterError
-    from slipfit.library import find_ground
+    from slipfit.library import find_ground, ground_names
 
+    if name not in ground_names() and not name.endswith((".yaml", ".yml")) and "/" not in name:
+        raise ParameterError(
+            f"there is no soil '{name}' in the library; {_soils_by_nearness(name)}; a file of yours ends in .yaml"
+        )
     ground = find_ground(name)
     if ground.law != "soil":
         raise ParameterError(f"ground {ground.name} has the law {ground.law}; expected a soil (`slipfit soil list` shows them)")
     return ground
+
+
+def _soils_by_nearness(name: str) -> str:
+    from difflib import SequenceMatcher
+
+    from slipfit.library import find_ground, ground_names
+
+    soils = [one for one in ground_names() if find_ground(one).law == "soil"]
+    near = sorted(soils, key=lambda one: -SequenceMatcher(None, name.lower(), one).ratio())
+    return f"the nearest of {len(soils)} is '{near[0]}', the others are {', '.join(near[1:])}"
 
 
 def _check(out: Path | None, save: Path | None, plot: Path | None, report: Path | None, *, force: bool) -> None:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import slipfit
 from slipfit.calibrate.soil import SoilFit
+from slipfit.calibrate.soil.cone import TABLE_ROWS
 from slipfit.library import Ground
 from slipfit.report.html import Panel, render, write_page
 from slipfit.report.soil_figure import SoilData, soil_axes, soil_board
-from slipfit.twin import FittedParameter
+from slipfit.twin import FittedParameter, Status
 
 HEADS = ["constant", "value and 90 % interval", "status", "source", "note"]
 HELD_OUT_HEADS = ["model", "left out", "pull, % of load", "sinkage, mm", "on fitted repeats: pull, %", "sinkage, mm"]
@@ -28,12 +29,13 @@ def soil_page(fit: SoilFit, data: SoilData | None, *, ground: Ground | None = No
         panels.append(Panel("soil-fit", soil_board(soil_axes(fit, data)), caption))
     content = {
         "test": fit.test,
+        "about": _about(fit),
         "data": fit.data,
         "rows": fit.rows,
         "heads": HEADS,
-        "constants": [_row(name, told, fit.values.get(name)) for name, told in fit.parameters.items()],
-        "combinations": [_row(name, told, None) for name, told in fit.combinations.items()],
-        "rank": f"The data tell {fit.rank} directions of {len(fit.names)} constants." if fit.names else "",
+        "constants": [_row(fit, name, told) for name, told in fit.parameters.items()],
+        "combinations": [_row(fit, name, told) for name, told in fit.combinations.items()],
+        "rank": f"{fit.told_sentence().capitalize()}." if fit.names else "",
         "errors": [[name.replace("_", " "), f"{value:.4g}"] for name, value in fit.errors.items()],
         "valid": [[name, f"{low:.3g} to {high:.3g}"] for name, (low, high) in fit.valid_for.items()],
         "held_out_heads": HELD_OUT_HEADS,
@@ -55,8 +57,28 @@ def soil_page(fit: SoilFit, data: SoilData | None, *, ground: Ground | None = No
     return render("soil.html.j2", r=content, version=slipfit.__version__)
 
 
-def _row(name: str, told: FittedParameter, best: float | None) -> list[str]:
+def _about(fit: SoilFit) -> str:
+    if fit.test == "cone":
+        return (
+            "Constants of the soil from one number, the cone index. Intervals hold 90 %: factors for what the index tells, all "
+            "rows of the table for the rest."
+        )
+    return (
+        f"Constants of the soil from {fit.test} tests, {fit.rows} rows. Intervals hold 90 %; rows of one test count as one, "
+        f"because they share their errors."
+    )
+
+
+def _row(fit: SoilFit, name: str, told: FittedParameter) -> list[str]:
     text = told.text()
     if text == "unknown":
-        text = "not told" + ("" if best is None else f" (best fit {best:.4g})")
-    return [name, text, told.status.value, told.source, told.note]
+        text = "not told" + (f" ({fit.untold(name)})" if name in fit.values else "")
+    return [name, text, _status(fit, told), told.source, told.note]
+
+
+def _status(fit: SoilFit, told: FittedParameter) -> str:
+    if told.status is Status.AT_BOUND:
+        return "sits on the bound of its range"
+    if fit.test == "cone" and told.value is not None:
+        return "of the table" if told.source.startswith(TABLE_ROWS) else "from the index"
+    return "not told" if told.value is None else "found"

@@ -49,9 +49,13 @@ class Found:
 
     @property
     def correlation(self) -> np.ndarray:
-        finite = np.where(np.isfinite(self.covariance), self.covariance, 0.0)
-        std = np.sqrt(np.maximum(np.diag(finite), 1e-300))
-        return np.asarray(finite / np.outer(std, std))
+        """Of what is told; constants that are not stand alone."""
+        told = np.isfinite(np.diag(self.covariance)) & (np.diag(self.covariance) > 0.0)
+        found = np.eye(len(self.names))
+        part = self.covariance[np.ix_(told, told)]
+        std = np.sqrt(np.diag(part))
+        found[np.ix_(told, told)] = part / np.outer(std, std)
+        return found
 
     def told(self, name: str, source: str) -> FittedParameter:
         """One constant with its interval, or with what is known of it."""
@@ -72,6 +76,11 @@ class Found:
         at_end = np.isfinite(span) and min(value - low, high - value) < AT_END * span
         status = Status.AT_BOUND if at_end else Status.CONVERGED
         return FittedParameter(value=value, std=std, interval_90=interval, status=status, source=source)
+
+    def share_of_range(self, name: str) -> float:
+        """Width of a constant's interval over its range; infinite where it is not told at all."""
+        k = self.names.index(name)
+        return 2.0 * self.quantile * self.std(np.eye(len(self.names))[k]) / float(self.upper[k] - self.lower[k])
 
     def std(self, slope: np.ndarray) -> float:
         """Spread of a number with these slopes; infinite where it hangs on what is not told."""
@@ -97,14 +106,13 @@ def solve(
     size = np.array(scale if scale is not None else high - low, dtype=float)
     begin = np.clip(np.array(start, dtype=float), low + 1e-6 * size, high - 1e-6 * size)
     answer = least_squares(residuals, begin, bounds=(low, high), x_scale=size, max_nfev=200)
-    jacobian = _slopes(residuals, answer.x, low, high, size)
+    best = np.where(answer.x - low < 1e-9 * size, low, answer.x)  # on the bound, not a hair beside it
+    jacobian = _slopes(residuals, best, low, high, size)
     covariance, rank, weak = _certainty(tuple(names), jacobian, answer.fun, groups, size)
     free = max(len(answer.fun) - len(names), 1)
     count = len(np.unique(groups))
     degrees = max(count - len(names), 2) if count >= FEWEST_GROUPS else free
-    return Found(
-        tuple(names), answer.x, low, high, answer.fun, covariance, rank, weak, float(student.ppf(_TAIL, min(degrees, free)))
-    )
+    return Found(tuple(names), best, low, high, answer.fun, covariance, rank, weak, float(student.ppf(_TAIL, min(degrees, free))))
 
 
 def _slopes(

@@ -2,6 +2,9 @@
 
     c = CI / N_c (clay)            (k_c/b + k_phi) z_c^n = s CI            n, phi and the rest: the table's rows of that kind
 
+The factor of k_phi holds that of s and what n leaves open: (ln f)^2 = (ln f_s)^2 + (ln z_c  d n)^2. Intervals of constants that
+are the table's hold all its rows of that kind, and are not narrower than the rows' own spreads.
+
 A cone index is one number, the pressure on a 30-degree cone pressed in by hand; a soil has six. It tells how strong the soil is;
 what kind it is must be told; the rest is the library's rows of that kind with their scatter.
 
@@ -20,6 +23,9 @@ from slipfit.twin import FittedParameter, Status
 
 KINDS = ("sand", "loam", "clay", "snow")
 
+#: Source of constants that the table gave, not the cone.
+TABLE_ROWS = "rows of the table:"
+
 #: Cone index over cohesion in clay.
 BEARING_FACTOR = 12.5
 
@@ -32,42 +38,46 @@ WIDTHS = {"cohesion_pa": 2.0, "k_phi": 3.0}
 #: Cone indices of soils that robots drive on, Pa.
 RANGE_PA = (5e3, 1e7)
 
+#: Units that cone indices come in, Pa.
+UNITS_PA = {"Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "psi": 6894.76}
+
 _QUANTILE = 1.6449
 
 
-def soil_from_cone(index_pa: float, kind: str) -> SoilFit:
-    """Constants of a soil of one kind with a cone index, each with a wide 90 % interval."""
+def soil_from_cone(index_pa: float, kind: str, *, unit: str = "Pa") -> SoilFit:
+    """Constants of a soil of one kind with a cone index, each with a wide 90 % interval; `unit` is that of what is refused."""
     if kind not in KINDS:
         raise ParameterError(f"there is no kind of soil '{kind}'; {nearest(kind, KINDS)}")
-    if not RANGE_PA[0] <= index_pa <= RANGE_PA[1]:
-        hint = ""
-        for unit, times in (("kPa", 1e3), ("psi", 6894.76)):
-            if RANGE_PA[0] <= index_pa * times <= RANGE_PA[1]:
-                hint = f"; if it is in {unit}, the factor is {times:g}: write {index_pa * times:g}"
-                break
-        raise ParameterError(f"a cone index of {index_pa:g} Pa; expected {RANGE_PA[0]:g} to {RANGE_PA[1]:g} Pa{hint}")
-    rows = [soil.values() for soil in map(find_ground, rows_of(kind))]
-    middle, factor = {}, {}
+    _check(index_pa, unit)
+    rows = [soil.parameters for soil in map(find_ground, rows_of(kind))]
+    middle, ends = {}, {}
     for name in ("n", "cohesion_pa", "friction_angle_rad", "shear_modulus_m"):
-        logs = np.log([row[name] for row in rows])
+        own = [row[name].value for row in rows]
+        spreads = [(row[name].std or 0.0) / row[name].value for row in rows]
+        logs = np.log(own)
         middle[name] = float(np.exp(logs.mean()))
-        factor[name] = float(np.exp(_QUANTILE * max(logs.std(ddof=1), 0.1)))
+        width = float(np.exp(_QUANTILE * max(logs.std(ddof=1), float(np.mean(spreads)), 0.1)))
+        ends[name] = (min(middle[name] / width, *own), max(middle[name] * width, *own))
+    source, table = f"cone index {1e-3 * index_pa:g} kPa, {kind}", f"{TABLE_ROWS} {kind}"
+    said = f"not told by the cone: mean of {len(rows)} rows, the interval holds them all"
+    parameters = {name: _told(value, ends[name], table, said) for name, value in middle.items()}
     if kind == "clay":
-        middle["cohesion_pa"], factor["cohesion_pa"] = index_pa / BEARING_FACTOR, WIDTHS["cohesion_pa"]
+        middle["cohesion_pa"], wide = index_pa / BEARING_FACTOR, WIDTHS["cohesion_pa"]
+        parameters["cohesion_pa"] = _told(middle["cohesion_pa"], _around(middle["cohesion_pa"], wide), source)
     middle["k_phi"] = index_pa * DEPTH_M ** -middle["n"]
-    factor["k_phi"] = WIDTHS["k_phi"]
-    source = f"cone index {index_pa:g} Pa, {kind}"
-    parameters = {name: _told(value, factor[name], source) for name, value in middle.items()}
+    of_n = float(np.log(DEPTH_M)) * 0.5 * (ends["n"][1] - ends["n"][0])
+    wide = float(np.exp(np.hypot(np.log(WIDTHS["k_phi"]), of_n)))
+    parameters["k_phi"] = _told(middle["k_phi"], _around(middle["k_phi"], wide), source, "goes together with n")
     nothing = f"a cone has one width: k_c is not told and taken as 0 (rows of {kind}: {len(rows)})"
     parameters["k_c"] = FittedParameter(status=Status.NOT_EXCITED, source=source, note=nothing)
-    combined = _told(index_pa, WIDTHS["k_phi"], source)
+    combined = _told(1e-3 * index_pa, _around(1e-3 * index_pa, WIDTHS["k_phi"]), source)
     return SoilFit(
         test="cone",
         data=source,
         rows=1,
         values=middle | {"k_c": 0.0},
         parameters=parameters,
-        combinations={f"pressure at {1e3 * DEPTH_M:g} mm, Pa": combined},
+        combinations={f"pressure at {1e3 * DEPTH_M:g} mm, kPa": combined},
         names=(),
         correlation=np.zeros((0, 0)),
         rank=1,
@@ -77,6 +87,21 @@ def soil_from_cone(index_pa: float, kind: str) -> SoilFit:
             "one number tells one combination; the others are those of the library's rows of this kind, with their scatter",
         ),
     )
+
+
+def _check(index_pa: float, unit: str) -> None:
+    """Refuse what is no cone index, in the unit that it was given in."""
+    low, high = RANGE_PA
+    if low <= index_pa <= high:
+        return
+    own = UNITS_PA[unit]
+    given, hint = index_pa / own, ""
+    for other in ("kPa", "MPa", "Pa", "psi"):
+        meant = given * UNITS_PA[other]
+        if other != unit and low <= meant <= high:
+            hint = f"; if it is in {other}, write {meant / own:g}"
+            break
+    raise ParameterError(f"a cone index of {given:g} {unit}; expected {low / own:g} to {high / own:g} {unit}{hint}")
 
 
 def rows_of(kind: str) -> list[str]:
@@ -92,9 +117,12 @@ def _is_of_the_table(name: str) -> bool:
     return ground.law == "soil" and ground.parameters["n"].source == "Wong2008"
 
 
-def _told(value: float, factor: float, source: str) -> FittedParameter:
-    """A value with a factor of 90 % to both sides."""
-    std = value * float(np.log(factor)) / _QUANTILE
-    return FittedParameter(
-        value=value, std=std, interval_90=(value / factor, value * factor), status=Status.CONVERGED, source=source
-    )
+def _around(value: float, factor: float) -> tuple[float, float]:
+    """A factor to both sides."""
+    return value / factor, value * factor
+
+
+def _told(value: float, ends: tuple[float, float], source: str, note: str = "") -> FittedParameter:
+    """A value with an interval of 90 %."""
+    std = value * 0.5 * float(np.log(ends[1] / ends[0])) / _QUANTILE
+    return FittedParameter(value=value, std=std, interval_90=ends, status=Status.CONVERGED, source=source, note=note)

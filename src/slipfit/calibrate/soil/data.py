@@ -18,6 +18,15 @@ LEAST_PA, MOST_PA = 300.0, 5e7
 #: A plate that is pressed in deeper than this, m, is rather a reading in mm.
 DEEPEST_M = 1.5
 
+#: Sinkages and displacements of whole tests that stay below this, m, are rather metres taken for mm.
+SHALLOWEST_M = 2e-4
+
+#: Diameters and widths of plates, m.
+PLATES_M = (0.005, 2.0)
+
+#: Largest shear over largest normal stress: beyond, one of both is in another unit.
+SHEAR_SHARES = (0.01, 200.0)
+
 #: Wheels that point where they go, within this angle.
 STRAIGHT_RAD = math.radians(2.0)
 
@@ -105,10 +114,11 @@ def read_plates(path: Path | str, columns: PlateColumns | Path | str) -> PlateDa
     whole, findings = _whole(path, table, stacked)
     number, width, sinkage, pressure = stacked[:, whole]
     _check_depth(path, sinkage)
-    _check_pressure(path, "pressure", pressure)
+    _check_pressure(path, "pressure" if columns.pressure is not None else "force over area", pressure)
     used = sinkage > 0.0
     if not used.any():
         raise LogError(f"{path}: no row has a sinkage above zero; if the file counts it negative, write scale: -1 beside it")
+    _check_way(path, "sinkage", sinkage)
     return PlateData(
         path.name, _digest(path), number[used].astype(int), tuple(names), width[used], sinkage[used], pressure[used], findings
     )
@@ -127,6 +137,7 @@ def _plate_rows(
     count = int(rows.sum())
     diameters = numbers["diameter"]
     if diameters is not None:
+        _check_plate(path, one, "diameter", diameters[rows])
         width, area = 0.5 * diameters[rows], np.pi * (0.5 * diameters[rows]) ** 2
     else:
         width, area = (np.full(count, value) for value in _size(path, columns, one))
@@ -140,9 +151,11 @@ def _size(path: Path, columns: PlateColumns, one: PlateTest) -> tuple[float, flo
     """b and area of the plate of one test."""
     diameter = one.diameter_m or (None if one.width_m else columns.diameter_m)
     if diameter:
+        _check_plate(path, one, "diameter", np.array([diameter]))
         return 0.5 * diameter, math.pi * (0.5 * diameter) ** 2
     width, area = one.width_m or columns.width_m, one.area_m2 or columns.area_m2
     if width and (area or columns.pressure is not None):
+        _check_plate(path, one, "width", np.array([width]))
         return width, area or math.nan
     raise LogError(
         f"{path}: nothing tells the plate of test '{one.test}'; name the column `diameter`, or give diameter_m, or width_m with "
@@ -176,6 +189,8 @@ def read_shear(path: Path | str, columns: ShearColumns | Path | str) -> ShearDat
         raise LogError(
             f"{path}: the displacement reaches {displacement.max():g} m; if in millimetres, write unit: mm beside its column"
         )
+    _check_way(path, "displacement", displacement)
+    _check_shear(path, shear, normal)
     used = displacement >= 0.0
     return ShearData(
         path.name, _digest(path), number[used].astype(int), names, displacement[used], shear[used], normal[used], findings
@@ -253,8 +268,44 @@ def _check_depth(path: Path, sinkage: np.ndarray) -> None:
         )
 
 
+def _check_way(path: Path, what: str, way: np.ndarray) -> None:
+    if way.max() < SHALLOWEST_M:
+        raise LogError(
+            f"{path}: the {what} reaches {way.max():g} m only; expected more than {SHALLOWEST_M:g} m; if the column is in metres "
+            f"and the map says mm, take the unit away, a factor of 1000"
+        )
+
+
+def _check_plate(path: Path, one: PlateTest, what: str, sizes: np.ndarray) -> None:
+    """Sizes of plates that can be; the sentence names the factor where one would mend it."""
+    least, most = PLATES_M
+    wrong = sizes[(sizes < least) | (sizes > most)]
+    if not len(wrong):
+        return
+    size, hint = float(wrong[0]), "check the column and its unit"
+    if least <= 1e-3 * size <= most:
+        hint = "if it is in millimetres, a factor of 1000, write unit: mm beside its column, or metres in the map"
+    elif least <= 1e3 * size <= most:
+        hint = "if it is in metres and the map says mm, a factor of 1000, take the unit away"
+    raise LogError(f"{path}: test '{one.test}' has a plate with a {what} of {size:g} m; expected {least:g} to {most:g} m; {hint}")
+
+
+def _check_shear(path: Path, shear: np.ndarray, normal: np.ndarray) -> None:
+    share = float(shear.max()) / float(normal.max())
+    if share > 0.0 and not SHEAR_SHARES[0] <= share <= SHEAR_SHARES[1]:
+        raise LogError(
+            f"{path}: the shear stress reaches {shear.max():.4g} Pa at normal stresses to {normal.max():.4g} Pa; expected "
+            f"{SHEAR_SHARES[0]:g} to {SHEAR_SHARES[1]:g} of them; check the units of both columns, kPa and "
+            f"Pa are a factor of 1000 apart"
+        )
+
+
 def _check_pressure(path: Path, what: str, values: np.ndarray) -> None:
     most = float(values.max())
+    if float(np.median(values)) < 0.0 and -float(values.min()) > max(most, LEAST_PA):
+        raise LogError(
+            f"{path}: the {what} is negative, to {values.min():g} Pa; if the file counts it so, write scale: -1 beside its column"
+        )
     if most < LEAST_PA:
         raise LogError(
             f"{path}: the {what} reaches {most:g} Pa; expected more than {LEAST_PA:g} Pa; if it is in kPa, a factor of "

@@ -10,10 +10,11 @@ Valid for  the depths and widths that were pressed. One diameter tells k = k_c /
 """
 
 import numpy as np
+from scipy.stats import spearmanr
 
 from slipfit.calibrate.soil.certainty import Found, groups_of, solve
 from slipfit.calibrate.soil.data import PlateData
-from slipfit.calibrate.soil.result import SoilFit
+from slipfit.calibrate.soil.result import SoilFit, determined, doubts
 from slipfit.errors import FitError
 from slipfit.twin import FittedParameter, Status
 
@@ -24,6 +25,9 @@ FEWEST_ROWS = 6
 
 #: Exponents between which n is sought, wider than any soil's.
 EXPONENTS = (0.02, 3.0)
+
+#: Rank correlations of pressure with depth below minus this are no plate's.
+FALLING = 0.5
 
 _OPEN = (-np.inf, np.inf)
 
@@ -40,9 +44,24 @@ def fit_plates(data: PlateData) -> SoilFit:
         raise FitError(
             f"{data.name}: all rows have about the same sinkage, {1e3 * depth:.3g} mm; the exponent needs a range of depths"
         )
+    if _falls(data):
+        raise FitError(
+            f"{data.name}: the pressure falls with depth in most tests; Bekker's law grows with it: check the columns of sinkage "
+            f"and pressure, and where the sinkage counts from"
+        )
     several = float(data.widths_m[-1]) > (1.0 + SAME_WIDTH) * float(data.widths_m[0])
     found = _solve(data, width, depth, largest, several=several)
     return _result(data, found, width, depth, largest, several=several)
+
+
+def _falls(data: PlateData) -> bool:
+    """Whether pressures go against depths in most tests: ranks of both, by test."""
+    found = []
+    for one in np.unique(data.test):
+        rows = data.test == one
+        if rows.sum() > 2 and np.ptp(data.pressure_pa[rows]) > 0.0 and np.ptp(data.sinkage_m[rows]) > 0.0:
+            found.append(float(spearmanr(data.sinkage_m[rows], data.pressure_pa[rows]).statistic))
+    return bool(found) and float(np.median(found)) < -FALLING
 
 
 def _solve(data: PlateData, width: float, depth: float, largest: float, *, several: bool) -> Found:
@@ -86,22 +105,23 @@ def _result(data: PlateData, found: Found, width: float, depth: float, largest: 
     parameters["n"] = found.told("n", source)
     rmse = float(np.sqrt(np.mean(found.residuals**2))) * largest
     order = [2, 0, 1] if several else [0, 1]
+    errors = {"rmse_pa": rmse, "rmse_over_largest_pressure": rmse / largest}
     return SoilFit(
         test="plates",
         data=data.name,
         rows=len(data),
         values={"k_c": k_c, "k_phi": k_phi, "n": float(n)},
         parameters=parameters,
-        combinations=combinations,
+        combinations=determined(combinations),
         names=("k_c", "k_phi", "n"),
         correlation=_correlation(found, order, width, depth, several=several),
         rank=found.rank if several else min(found.rank, 2),
-        errors={"rmse_pa": rmse, "rmse_over_largest_pressure": rmse / largest},
+        errors=errors,
         valid_for={
             "b_m": (float(data.widths_m[0]), float(data.widths_m[-1])),
             "sinkage_m": (float(data.sinkage_m.min()), float(data.sinkage_m.max())),
         },
-        findings=(*data.findings, *_findings(data, k_c, k_phi, several=several)),
+        findings=(*data.findings, *_findings(data, parameters["k_c"], k_phi, several=several), *doubts(errors, parameters)),
     )
 
 
@@ -119,7 +139,7 @@ def _correlation(found: Found, order: list[int], width: float, depth: float, *, 
     return np.asarray(covariance / np.outer(std, std))
 
 
-def _findings(data: PlateData, k_c: float, k_phi: float, *, several: bool) -> list[str]:
+def _findings(data: PlateData, k_c: FittedParameter, k_phi: float, *, several: bool) -> list[str]:
     found = []
     low, high = float(data.widths_m[0]), float(data.widths_m[-1])
     if not several:
@@ -127,11 +147,11 @@ def _findings(data: PlateData, k_c: float, k_phi: float, *, several: bool) -> li
             f"plates of one width, b = {low:.4g} m: k_c and k_phi cannot be told apart, only k_c/b + k_phi at this width; "
             f"press a plate of twice the size too"
         )
-    elif k_c < 0.0:
+    elif k_c.value is not None and k_c.interval_90 is not None and k_c.interval_90[1] < 0.0:
         found.append(
             f"k_c is negative: wide plates sink less than narrow ones at the same pressure, as bearing capacity of dry sand "
             f"grows with width, which Bekker's form lacks; k_c/b + k_phi is a fit for b from {low:.3g} to {high:.3g} m, "
-            f"reaches zero at b = {-k_c / k_phi:.3g} m, and says nothing of narrower contacts"
+            f"reaches zero at b = {-k_c.value / k_phi:.3g} m, and says nothing of narrower contacts"
         )
     elif k_phi < 0.0:
         found.append(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,30 @@ import numpy as np
 from slipfit.contact.soil import INFO
 from slipfit.errors import ParameterError
 from slipfit.library import Ground
-from slipfit.library.files import write_json
-from slipfit.twin import FittedParameter
+from slipfit.library.files import validated, write_json
+from slipfit.twin import FittedParameter, Status
 
 SCHEMA = "slipfit/soil_fit/1"
 
 #: Correlations beyond this are said.
 STRONG = 0.95
+
+#: Root mean square errors beyond this share of the largest stress, or of the load, are said.
+POOR = 0.1
+
+#: Cohesions below this, Pa, that a fit ends at are none: the law takes them for kPa (`contact.soil.constants`).
+NO_COHESION_PA = 20.0
+
+#: What is usually wrong where constants of a fit are no soil's.
+_LIKELY = {
+    "plates": "check which column is pressure and which force, units and factors of both, of sinkage and of diameters, and that "
+    "the pressure grows with sinkage",
+    "shear": "check units and factors of shear, normal stress and displacement (kPa and Pa are 1000 apart)",
+    "wheel": "check units of load, pull and sinkage, and the soil's constants; --hold keeps one of them",
+    "cone": "check the cone index and the kind of soil",
+}
+
+_DOUBT = "; doubt: "
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,46 +56,75 @@ class SoilFit:
     findings: tuple[str, ...]
     held: dict[str, dict[str, Any]] = field(default_factory=dict)  # constants that came from elsewhere, as in files
     held_out: tuple[dict[str, Any], ...] = ()  # wheels: errors of each model by repeat that was left out
+    kept: tuple[str, ...] = ()  # sought, not told, and therefore left as the soil had them
 
     def ground(self, name: str, base: Ground | None = None) -> Ground:
-        """A ground with these constants; those that were not sought are the base's. One that the data do not tell says so."""
+        """A ground with these constants; those that were not sought, or kept, are the base's, and so are the base's doubts."""
         records: dict[str, Any] = {key: p.to_file() for key, p in base.parameters.items()} if base else {}
         records |= self.held
         for key, told in self.parameters.items():
-            if INFO.parameter(key) is None:
+            if INFO.parameter(key) is None or key in self.kept:
                 continue
             record: dict[str, Any] = {"value": self.values[key], "source": told.source}
             if told.std is not None:
                 record["std"] = told.std
             note = told.note or ("" if told.value is not None else "not told by the data")
             records[key] = record | ({"note": note} if note else {})
+        own = self.parameters.get("cohesion_pa")
+        if own is not None and "cohesion_pa" not in self.kept and 0.0 < self.values["cohesion_pa"] < NO_COHESION_PA:
+            records["cohesion_pa"] |= {"value": 0.0, "note": f"{self.values['cohesion_pa']:.2g} Pa was found, which is none"}
         missing = [p.name for p in INFO.parameters if p.is_required and p.name not in records]
         if missing:
             raise ParameterError(
                 f"{self.data}: {self.test} tests tell {', '.join(self.parameters)}; a ground needs {', '.join(missing)} too: "
                 f"name a soil to take them from (--soil dry_sand, or a file)"
             )
-        about = f"{self.test} fit of {self.data}"
-        about = "; ".join([about, *(f"doubt: {finding}" for finding in self.findings)])
+        about = _DOUBT.join([f"{self.test} fit of {self.data}", *self.findings, *self._doubts_of(base)])
         plain = re.sub(r"[^a-z0-9_\-]+", "_", name.lower()).strip("_") or "soil"
-        return Ground(name=plain, about=about, law=INFO.name, parameters=records)
+        content = {"name": plain, "about": about, "law": INFO.name, "parameters": records}
+        try:
+            return validated(Ground, content, where=f"{self.data}: these {self.test} tests give no soil")
+        except ParameterError as error:
+            raise ParameterError(f"{error}; {_LIKELY[self.test]}") from None
+
+    def _doubts_of(self, base: Ground | None) -> list[str]:
+        """What was said of constants that stay: the base's doubts, unless a test of the same kind takes its place."""
+        if base is None or base.about.startswith(f"{self.test} fit of "):
+            return []
+        of = f"of {base.name}: "
+        return [doubt if doubt.startswith("of ") else of + doubt for doubt in base.about.split(_DOUBT)[1:]]
 
     def summary(self) -> str:
         """A screen of text."""
-        lines = [f"{self.data}: {self.test}, {self.rows} rows"]
+        lines = [f"{self.data}: " + ("one number" if self.test == "cone" else f"{self.test}, {self.rows} rows")]
         for name, told in self.parameters.items():
-            rest = "" if told.value is not None else f" (best fit {self.values[name]:.4g})"
+            rest = "" if told.value is not None else f" ({self.untold(name)})"
             text = told.text()
             status = "  sits on the bound of its range" if told.status == "at_bound" else ""
             lines.append(f"  {name:<22}{'not told' if text == 'unknown' else text}{rest}{status}")
         lines += [f"  {name}: {told.text()}" for name, told in self.combinations.items()]
-        if self.rank < len(self.names):
-            lines.append(f"  the data tell {self.rank} directions of {len(self.names)} constants")
+        if self.told < len(self.parameters) and self.names:
+            lines.append(f"  {self.told_sentence()}")
         lines += self._together()
         lines += [f"  {name.replace('_', ' ')}: {value:.4g}" for name, value in self.errors.items()]
         lines += [f"  valid for {name} {low:.3g} to {high:.3g}" for name, (low, high) in self.valid_for.items()]
         lines += _held_out_lines(self.held_out)
         return "\n".join([*lines, *(f"! {finding}" for finding in self.findings)])
+
+    @property
+    def told(self) -> int:
+        """How many constants the data tell."""
+        return sum(one.value is not None for one in self.parameters.values())
+
+    def told_sentence(self) -> str:
+        """How much of what was sought the data tell."""
+        combined = f", and {len(self.combinations)} of their combinations" if self.combinations else ""
+        return f"the data tell {self.told} of {len(self.parameters)} constants{combined}"
+
+    def untold(self, name: str) -> str:
+        """What stands for a constant that is not told."""
+        words = "stays the soil's" if name in self.kept else "best fit"
+        return f"{words} {self.values[name]:.4g}"
 
     def _together(self) -> list[str]:
         n = len(self.names)
@@ -105,6 +152,7 @@ class SoilFit:
             "valid_for": {name: list(ends) for name, ends in self.valid_for.items()},
             "held": self.held,
             "held_out": list(self.held_out),
+            "kept": list(self.kept),
             "findings": list(self.findings),
         }
 
@@ -134,6 +182,7 @@ class SoilFit:
                 tuple(data["findings"]),
                 data["held"],
                 tuple(data["held_out"]),
+                tuple(data.get("kept", ())),
             )
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise ParameterError(f"{where}: not a whole soil fit ({error}); write it anew with slipfit soil") from None
@@ -150,6 +199,28 @@ class SoilFit:
         except (OSError, ValueError) as error:
             raise ParameterError(f"{path}: cannot be read as JSON ({error}); expected a soil fit") from None
         return cls.from_document(data, where=str(path))
+
+
+def determined(combinations: Mapping[str, FittedParameter]) -> dict[str, FittedParameter]:
+    """Combinations that are told: those whose interval leaves 0 out."""
+    return {
+        name: one
+        for name, one in combinations.items()
+        if one.value is not None and (one.interval_90 is None or one.interval_90[0] > 0.0 or one.interval_90[1] < 0.0)
+    }
+
+
+def doubts(errors: Mapping[str, float], parameters: Mapping[str, FittedParameter]) -> list[str]:
+    """What to say of fits that miss their rows, and of constants on the ends of their ranges."""
+    said = [
+        f"{name.replace('_', ' ')} is {100 * value:.0f} %: the law does not have these rows' shape; doubt the table or the law"
+        for name, value in errors.items()
+        if "rmse_over" in name and value > POOR
+    ]
+    for name, one in parameters.items():
+        if one.status is Status.AT_BOUND and one.value is not None and not (name == "cohesion_pa" and one.value < NO_COHESION_PA):
+            said.append(f"{name} sits on the bound of its range, {one.value:.4g}: doubt it, the rows ask for what the law lacks")
+    return said
 
 
 def _held_out_lines(records: tuple[dict[str, Any], ...]) -> list[str]:

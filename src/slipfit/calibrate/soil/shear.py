@@ -11,7 +11,8 @@ import numpy as np
 
 from slipfit.calibrate.soil.certainty import Found, groups_of, solve
 from slipfit.calibrate.soil.data import ShearData
-from slipfit.calibrate.soil.result import SoilFit
+from slipfit.calibrate.soil.result import SoilFit, determined, doubts
+from slipfit.contact.soil import INFO
 from slipfit.contact.soil.constants import STEEPEST_FRICTION_RAD
 from slipfit.errors import FitError
 from slipfit.twin import FittedParameter, Status
@@ -41,8 +42,12 @@ def fit_shear(data: ShearData) -> SoilFit:
 
     names = ["shear_modulus_m", "strength_pa", *(["tan_phi"] if several else [])]
     tan_most = float(np.tan(STEEPEST_FRICTION_RAD))
-    lower, upper = [1e-5, 0.0, 0.0], [10.0 * longest, 10.0 * largest, tan_most]
-    scale, start = [longest, largest, 1.0], [0.1 * longest, 0.1 * largest if several else largest, 0.4]
+    modulus, cohesion = INFO.parameter("shear_modulus_m"), INFO.parameter("cohesion_pa")
+    assert modulus is not None
+    assert cohesion is not None
+    strongest = min(10.0 * largest, cohesion.upper) if several else 10.0 * largest
+    lower, upper = [modulus.lower, 0.0, 0.0], [min(10.0 * longest, modulus.upper), strongest, tan_most]
+    scale, start = [longest, largest, 1.0], [max(0.1 * longest, 2.0 * modulus.lower), 0.1 * largest if several else largest, 0.4]
     size = len(names)
     found = solve(names, start[:size], lower[:size], upper[:size], left, groups_of(data.test, way), scale=scale[:size])
     return _result(data, found, largest, several=several)
@@ -71,6 +76,7 @@ def _result(data: ShearData, found: Found, largest: float, *, several: bool) -> 
         angle = min(float(np.arctan(first / pressure)), STEEPEST_FRICTION_RAD)
         values = {"cohesion_pa": 0.0, "friction_angle_rad": angle, "shear_modulus_m": modulus}
     rmse = float(np.sqrt(np.mean(found.residuals**2))) * largest
+    errors = {"rmse_pa": rmse, "rmse_over_largest_shear": rmse / largest}
     names = ("shear_modulus_m", "cohesion_pa", "friction_angle_rad")
     matrix = np.eye(3)
     matrix[: len(found.names), : len(found.names)] = found.correlation
@@ -80,16 +86,16 @@ def _result(data: ShearData, found: Found, largest: float, *, several: bool) -> 
         rows=len(data),
         values=values,
         parameters=parameters,
-        combinations=combinations,
+        combinations=determined(combinations),
         names=names,
         correlation=matrix,
         rank=found.rank if several else min(found.rank, 2),
-        errors={"rmse_pa": rmse, "rmse_over_largest_shear": rmse / largest},
+        errors=errors,
         valid_for={
             "normal_pa": (float(data.normal_pa.min()), float(data.normal_pa.max())),
             "displacement_m": (0.0, float(data.displacement_m.max())),
         },
-        findings=(*data.findings, *_findings(data, modulus, several=several)),
+        findings=(*data.findings, *_findings(data, modulus, several=several), *doubts(errors, parameters)),
     )
 
 

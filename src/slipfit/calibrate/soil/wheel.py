@@ -2,7 +2,9 @@
 
     min over constants  sum ((DP - DP_model) / N)^2 + ((z - z_model) / R)^2 + (10 (N - N_model) / N)^2
 
-The model is `wheel_on_soil` at the measured slips and loads; Bekker's constants stay the soil's (plates).
+The model is `wheel_on_soil` at the measured slips and loads; Bekker's constants stay the soil's (plates), and so does what a test
+of the soil measured (a shear test's c, phi and K). What the wheel does not tell stays the soil's too: the least known is held,
+and the rest is sought again, until all that is sought is told.
 Pull over load and sinkage over radius count alike, so that nothing has to be weighed. The last term is zero unless the soil
 does not carry the wheel at all: a wheel that sinks to its axle must not look like one that rolls.
 
@@ -21,12 +23,13 @@ import numpy as np
 
 from slipfit.calibrate.soil.certainty import Found, groups_of, solve
 from slipfit.calibrate.soil.data import WheelData
-from slipfit.calibrate.soil.result import SoilFit
+from slipfit.calibrate.soil.result import SoilFit, determined, doubts
 from slipfit.contact.soil import INFO, WheelStates, wheel_on_soil
 from slipfit.contact.soil.wheel import DEEPEST_SHARE
 from slipfit.errors import FitError, ParameterError
-from slipfit.library import Ground
+from slipfit.library import Ground, references
 from slipfit.library.files import nearest
+from slipfit.twin import FittedParameter, Status
 
 #: Models of slip-sinkage: the constant that each has, the others' being 0.
 MODELS = {"lyasko": "slip_sinkage", "ding": "exponent_per_slip", "none": None}
@@ -59,6 +62,11 @@ _NOT_CARRIED = 10.0
 #: A wheel that brakes with more than this slip tells how braked wheels plough in.
 BRAKING = -0.05
 
+_QUANTILE = 1.6449
+
+#: Sources whose constants a wheel may find anew, spread or not: another wheel's, a guess.
+_ANEW = ("wheel ", "cone index ", "rows of the table", "assumed")
+
 
 def predict_wheel(values: Mapping[str, float], data: WheelData) -> WheelStates:
     """What a soil of these constants gives at the measured slips and loads."""
@@ -87,22 +95,46 @@ def fit_wheel(
     soil: Ground,
     *,
     hold: Sequence[str] = (),
+    seek: Sequence[str] = (),
     models: Sequence[str] = tuple(MODELS),
     tell: Callable[[str], None] = lambda stage: None,
 ) -> SoilFit:
-    """Constants with 90 % intervals, of the model of slip-sinkage that fits best; errors on repeats that were left out."""
-    _check(data, soil, hold, models)
+    """Constants with 90 % intervals, of the model of slip-sinkage that fits best; errors on repeats that were left out.
+
+    Constants that a test of the soil measured are held, and those that the wheel does not tell stay the soil's, unless `seek`
+    names them.
+    """
+    _check(data, soil, (*hold, *seek), models)
+    measured = [name for name in RANGES if name not in (*hold, *seek) and is_measured(soil, name)]
     base = {p.name: float(p.default) for p in INFO.parameters if p.default is not None} | soil.values()
-    every = np.ones(len(data), dtype=bool)
     fits = {}
     for model in models:
         tell(f"fitting {model}")
-        fits[model] = _fit(data, base, _sought(data, model, hold), model, every)
+        fits[model] = _fit_told(data, base, model, (*hold, *measured), seek)
     chosen = min(models, key=lambda model: float(fits[model][0].residuals @ fits[model][0].residuals))
     tell("leaving repeats out")
-    held_out = _cross(data, base, models, hold) if data.repeats > 1 else ()
-    found, values = fits[chosen]
-    return _result(data, soil, found, values, chosen, held_out)
+    names = {model: fit[0].names for model, fit in fits.items()}
+    held_out = _cross(data, base, names) if data.repeats > 1 else ()
+    found, values, untold = fits[chosen]
+    how = "chosen by the rows that were fitted" if len(models) > 1 else "as asked for"
+    said = [f"slip-sinkage model: {chosen}, {how}", *_held_words(soil, measured)]
+    return _result(data, soil, found, values, chosen, held_out, untold, said)
+
+
+def is_measured(soil: Ground, name: str) -> bool:
+    """Whether a test of this very soil gave a constant: it has a spread, and its source is no printed work, guess or wheel."""
+    record = soil.parameters.get(name)
+    if record is None or record.std is None:
+        return False
+    return record.source not in references() and not record.source.startswith(_ANEW)
+
+
+def _held_words(soil: Ground, measured: Sequence[str]) -> list[str]:
+    if not measured:
+        return []
+    ones = ", ".join(f"{name} {soil.parameters[name].value:.4g} ± {soil.parameters[name].std:.2g}" for name in measured)
+    sources = ", ".join(dict.fromkeys(soil.parameters[name].source for name in measured))
+    return [f"held as {soil.name} has it from its tests ({sources}): {ones}; --seek NAME fits one to the wheel instead"]
 
 
 def _check(data: WheelData, soil: Ground, hold: Sequence[str], models: Sequence[str]) -> None:
@@ -113,7 +145,7 @@ def _check(data: WheelData, soil: Ground, hold: Sequence[str], models: Sequence[
             raise ParameterError(f"there is no slip-sinkage model '{name}'; {nearest(name, MODELS)}")
     for name in hold:
         if name not in RANGES:
-            raise ParameterError(f"'{name}' cannot be held, it is not sought; {nearest(name, RANGES)}")
+            raise ParameterError(f"'{name}' cannot be held or sought, wheels do not tell it; {nearest(name, RANGES)}")
     most = len(RANGES) - 1
     if 2 * len(data) < most + 2:
         raise FitError(f"{data.name}: {len(data)} rows of straight driving for up to {most} constants; expected more slips")
@@ -126,6 +158,24 @@ def _sought(data: WheelData, model: str, hold: Sequence[str]) -> list[str]:
     if float(data.slip.min()) > BRAKING:
         names.remove("skid_sinkage")
     return [name for name in names if name not in hold]
+
+
+def _fit_told(
+    data: WheelData, base: Mapping[str, float], model: str, hold: Sequence[str], seek: Sequence[str]
+) -> tuple[Found, dict[str, float], tuple[str, ...]]:
+    """A fit of constants that are all told; those that are not stay the soil's, the friction angle first, then the widest."""
+    every = np.ones(len(data), dtype=bool)
+    untold: list[str] = []
+    while True:
+        names = _sought(data, model, (*hold, *untold))
+        if not names:
+            why = f"the wheel tells none of {', '.join(untold)}" if untold else "all constants are held"
+            raise FitError(f"{data.name}: {why}; nothing is left to fit with the slip-sinkage model {model}: hold fewer")
+        found, values = _fit(data, base, names, model, every)
+        loose = [name for name in names if name not in seek and found.told(name, "").value is None]
+        if not loose:
+            return found, values, tuple(untold)
+        untold.append("friction_angle_rad" if "friction_angle_rad" in loose else max(loose, key=found.share_of_range))
 
 
 def _fit(
@@ -166,13 +216,12 @@ def _by_slip(slip: np.ndarray) -> np.ndarray:
     return np.unique(np.round(20.0 * slip), return_inverse=True)[1]
 
 
-def _cross(data: WheelData, base: Mapping[str, float], models: Sequence[str], hold: Sequence[str]) -> tuple[dict[str, Any], ...]:
+def _cross(data: WheelData, base: Mapping[str, float], sought: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], ...]:
     records = []
-    for model in models:
-        names = _sought(data, model, hold)
+    for model, names in sought.items():
         for k in range(data.repeats):
             train = data.repeat != k
-            _, values = _fit(data, base, names, model, train)
+            _, values = _fit(data, base, list(names), model, train)
             (pull, depth), (own_pull, own_depth) = errors_of(values, data, ~train), errors_of(values, data, train)
             records.append(
                 {
@@ -188,10 +237,23 @@ def _cross(data: WheelData, base: Mapping[str, float], models: Sequence[str], ho
 
 
 def _result(
-    data: WheelData, soil: Ground, found: Found, values: dict[str, float], model: str, held_out: tuple[dict[str, Any], ...]
+    data: WheelData,
+    soil: Ground,
+    found: Found,
+    values: dict[str, float],
+    model: str,
+    held_out: tuple[dict[str, Any], ...],
+    untold: tuple[str, ...],
+    said: list[str],
 ) -> SoilFit:
     source = f"wheel {data.digest[:12]}"
     parameters = {name: found.told(name, source) for name in found.names}
+    parameters |= {
+        name: FittedParameter(
+            status=Status.NOT_EXCITED, source=_source(soil, name), note="the wheel does not tell it: the soil's"
+        )
+        for name in untold
+    }
     pull, depth = errors_of(values, data)
     errors = {"pull_rmse_over_load": pull, "sinkage_rmse_m": depth}
     if data.spread:
@@ -210,16 +272,22 @@ def _result(
         rows=len(data),
         values=values,
         parameters=parameters,
-        combinations=combination,
+        combinations=determined(combination),
         names=found.names,
         correlation=found.correlation,
         rank=found.rank,
         errors=errors,
         valid_for={"slip": (float(data.slip.min()), float(data.slip.max()))},
-        findings=(*data.findings, *_findings(data, soil, found, values, model)),
+        findings=(*data.findings, *said, *_findings(data, soil, found, values), *doubts(errors, parameters)),
         held=held,
         held_out=held_out,
+        kept=untold,
     )
+
+
+def _source(soil: Ground, name: str) -> str:
+    record = soil.parameters.get(name)
+    return "the law's default" if record is None else record.source
 
 
 def _strength(found: Found, values: Mapping[str, float], pressure: float, source: str) -> dict[str, Any]:
@@ -233,9 +301,9 @@ def _strength(found: Found, values: Mapping[str, float], pressure: float, source
     return {f"c + p tan(phi) at p = {pressure:.4g} Pa": found.number(float(value), slope, source, (-np.inf, np.inf))}
 
 
-def _findings(data: WheelData, soil: Ground, found: Found, values: Mapping[str, float], model: str) -> list[str]:
-    said = [f"slip-sinkage model: {model}, chosen by the rows that were fitted"]
-    if values["k_c"] < 0.0:
+def _findings(data: WheelData, soil: Ground, found: Found, values: Mapping[str, float]) -> list[str]:
+    said = []
+    if values["k_c"] + _QUANTILE * (soil.parameters["k_c"].std or 0.0) < 0.0:
         zero = -values["k_c"] / values["k_phi"]
         said.append(
             f"k_c of {soil.name} is negative: k_c/b + k_phi holds near the plates' widths (zero at b = {1e3 * zero:.3g} mm); "

@@ -1,6 +1,7 @@
 """Soils from tests: constants that tables were made with come back, what tables cannot tell is said, bad tables are refused."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,6 +89,12 @@ class TestPlates:
             (lambda text: _scaled(text, 1, 1e3), "if it is in millimetres"),
             (lambda text: _scaled(text, 1, -1.0), "write scale: -1"),
             (lambda text: _scaled(text, 1, math.nan), "every row has an empty cell or NaN"),
+            (lambda text: _scaled(text, 2, -1.0), "pressure is negative.*write scale: -1"),
+            (lambda text: _scaled(text, 3, 0.0), "diameter of 0 m; expected 0.005 to 2 m"),
+            (lambda text: _scaled(text, 3, 1e3), "if it is in millimetres, a factor of 1000"),
+            (lambda text: _scaled(text, 3, 1e-3), "the map says mm, a factor of 1000"),
+            (lambda text: _scaled(text, 1, 1e-3), "take the unit away, a factor of 1000"),
+            (lambda text: _falling(text), "the pressure falls with depth"),
         ],
     )
     def test_bad_tables_are_refused_with_a_sentence(self, tmp_path, change, words):
@@ -95,6 +102,12 @@ class TestPlates:
         path.write_text(change(path.read_text()))
         with pytest.raises((LogError, FitError), match=words):
             fit_plates(read_plates(path, PLATE_MAP))
+
+
+def _falling(text):
+    head, *rows = text.splitlines()
+    cells = [row.split(",") for row in rows]
+    return "\n".join([head, *(f"{run},{z},{5000.0 - 5e4 * float(z)},{d}" for run, z, _, d in cells)]) + "\n"
 
 
 def _scaled(text, column, factor):
@@ -123,6 +136,24 @@ class TestShear:
         assert strength.value == pytest.approx(10034.6, rel=1e-3)
         assert fit.parameters["shear_modulus_m"].value == pytest.approx(K_M, rel=1e-3)
 
+    def test_shear_in_another_unit_is_refused(self, tmp_path):
+        path = shear_table(tmp_path / "s.csv")
+        path.write_text(_scaled(path.read_text(), 2, 1e-3))
+        with pytest.raises(LogError, match="kPa and Pa are a factor of 1000 apart"):
+            read_shear(path, SHEAR_MAP)
+
+    def test_peaks_become_a_ground_with_doubts(self, tmp_path):
+        """tau = s (j / 10 mm) exp(1 - j / 10 mm) falls to nearly nothing: K stays in the law's range, the poor fit is said."""
+        lines = ["run,j,tau,p"]
+        for normal in (5e3, 1e4, 2e4):
+            for j in np.linspace(0.0, 0.06, 31):
+                lines.append(f"{normal},{j},{(1e3 + 0.55 * normal) * 100.0 * j * math.exp(1.0 - 100.0 * j)},{normal}")
+        (tmp_path / "s.csv").write_text("\n".join(lines) + "\n")
+        fit = fit_shear(read_shear(tmp_path / "s.csv", SHEAR_MAP))
+        assert fit.ground("peak", find_ground("dry_sand")).values()["shear_modulus_m"] >= 1e-4
+        assert any("rmse over largest shear is 22 %" in finding for finding in fit.findings)
+        assert np.abs(fit.correlation).max() <= 1.0 + 1e-9
+
 
 def made_wheel(soil, noise=0.0):
     draw = np.random.default_rng(5)
@@ -143,6 +174,34 @@ def test_wheel_constants_come_back():
     assert fit.values["skid_sinkage"] == pytest.approx(0.4, abs=0.06)
     assert fit.errors["pull_rmse_over_load"] < 0.01
     assert {one["model"] for one in fit.held_out} == {"lyasko", "none"}
+
+
+def test_what_a_shear_test_measured_is_held():
+    """The angle of a test stays with its spread; a printed table's spread holds nothing. Sought by name, it is fitted."""
+    mapping = find_ground("dry_sand").to_mapping()
+    mapping["parameters"]["friction_angle_rad"] = {"value": 0.505, "std": 0.0016, "source": "shear 7b8833dfb762"}
+    ground = type(find_ground("dry_sand")).from_mapping(mapping, where="sand_2")
+    made = made_wheel(ground.values() | {"slip_sinkage": 0.6, "skid_sinkage": 0.4}, noise=0.005)
+    fit = fit_wheel(made, ground, models=["lyasko"])
+    assert "friction_angle_rad" not in fit.parameters
+    assert "cohesion_pa" in fit.parameters
+    assert fit.ground("sand_3", ground).parameters["friction_angle_rad"].std == 0.0016
+    assert any("held as dry_sand has it from its tests" in finding for finding in fit.findings)
+    assert any("lyasko, as asked for" in finding for finding in fit.findings)
+    assert "friction_angle_rad" in fit_wheel(made, ground, models=["lyasko"], seek=["friction_angle_rad"]).names
+
+
+def test_next_to_no_cohesion_is_written_as_none(tmp_path):
+    """The law refuses 5 Pa as a likely 5 kPa; a fit that ends there has found none."""
+    fit = fit_shear(read_shear(shear_table(tmp_path / "s.csv"), SHEAR_MAP))
+    dry = replace(fit, values=fit.values | {"cohesion_pa": 5.0})
+    assert dry.ground("dry", find_ground("dry_sand")).values()["cohesion_pa"] == 0.0
+
+
+def test_doubts_of_the_base_are_carried_on(tmp_path):
+    base = find_ground("dry_sand").model_copy(update={"name": "sand_1", "about": "plates fit of p.csv; doubt: k_c is negative"})
+    written = fit_shear(read_shear(shear_table(tmp_path / "s.csv"), SHEAR_MAP)).ground("sand_2", base)
+    assert "doubt: of sand_1: k_c is negative" in written.about
 
 
 def test_fits_save_load_and_become_grounds(tmp_path):
@@ -166,8 +225,18 @@ class TestCone:
     def test_every_kind_becomes_a_ground(self, kind):
         assert soil_from_cone(3e5, kind).ground("guess").law == "soil"
 
+    def test_what_is_the_tables_is_said_and_holds_its_rows(self):
+        """Both sands of the table have K = 12 mm, with a spread of their own."""
+        told = soil_from_cone(3e5, "sand").parameters
+        assert told["k_phi"].source == "cone index 300 kPa, sand"
+        for name in ("n", "cohesion_pa", "friction_angle_rad", "shear_modulus_m"):
+            assert told[name].source == "rows of the table: sand"
+            rows = [find_ground(sand).parameters[name] for sand in ("dry_sand", "lete_sand")]
+            assert all(told[name].interval_90[0] <= row.value <= told[name].interval_90[1] for row in rows)
+            assert told[name].std >= 0.8 * min(row.std for row in rows)
+
     def test_kilopascals_are_found_out(self):
-        with pytest.raises(ParameterError, match="if it is in kPa, the factor is 1000: write 400000"):
+        with pytest.raises(ParameterError, match=r"400 Pa; expected 5000 to 1e\+07 Pa; if it is in kPa, write 400000"):
             soil_from_cone(400.0, "clay")
         with pytest.raises(ParameterError, match="no kind of soil 'peat'"):
             soil_from_cone(4e5, "peat")

@@ -24,6 +24,10 @@ def files(tmp_path):
             lines.append(f"{d},{z:g},{(0.99 / (5e-4 * d) + 1528.43) * (1e-3 * z) ** 1.1:.8g},{d}")
     (tmp_path / "plates.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "map.yaml").write_text(MAP)
+    (tmp_path / "none.csv").write_text(lines[0] + "\n")
+    (tmp_path / "zero.csv").write_text("\n".join([lines[0], *(line.rsplit(",", 1)[0] + ",0" for line in lines[1:])]) + "\n")
+    (tmp_path / "as_force.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "as_force.yaml").write_text(MAP.replace("pressure: {column: p, unit: kPa}", "force: {column: p, scale: 1000}"))
     return tmp_path
 
 
@@ -56,8 +60,14 @@ def test_plates_become_a_ground_a_picture_and_a_page(slipfit, files):
         (("plates", "plates.csv", "--columns", "map.yaml", "-o", "a.yaml"), "name a soil to take them from"),
         (("plates", "plates.csv", "--columns", "map.yaml", "--soil", "gravel"), "expected a soil"),
         (("plates", "plates.csv", "--columns", "map.yaml", "--plot", "a.gif"), "cannot write '.gif'"),
-        (("cone", "0.4", "--kind", "clay"), "the factor is 1000"),
-        (("show", "moon_dust"), "there is no ground"),
+        (("cone", "0.4", "--kind", "clay"), "0.4 kPa; expected 5 to 10000 kPa; if it is in MPa, write 400"),
+        (("show", "dry_sandd"), "there is no soil 'dry_sandd' in the library; the nearest of 22 is 'dry_sand'"),
+        (
+            ("plates", "as_force.csv", "--columns", "as_force.yaml", "--soil", "dry_sand", "-o", "a.yaml"),
+            "pressure and which force",
+        ),
+        (("plates", "zero.csv", "--columns", "map.yaml", "--soil", "dry_sand", "-o", "a.yaml"), "a diameter of 0 m"),
+        (("plates", "none.csv", "--columns", "map.yaml", "--soil", "dry_sand", "-o", "a.yaml"), "no rows below the header"),
     ],
 )
 def test_bad_input_is_one_sentence(slipfit, files, arguments, words):
