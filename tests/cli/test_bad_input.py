@@ -100,7 +100,7 @@ def test_a_scenario_file(refused, old, new, said):
 
 def test_a_misspelt_robot_ground_or_kind_gets_the_nearest(refused):
     assert "'p3att'" in (line := refused("simulate", "p3att"))
-    assert "did you mean 'p3at'?" in line
+    assert "did you mean 'p3at'" in line
     assert "'husky'" in refused("robots", "show", "huskey")
     assert "did you mean 'gravel'?" in refused("grounds", "show", "gravell")
     assert "did you mean 'gravel'?" in refused("simulate", "p3at", "--ground", "gravell")

@@ -19,6 +19,7 @@ from slipfit.library import find_any_robot, ground_names, robot_names
 from slipfit.logs import read_log
 from slipfit.simulate import Trajectory, run, simulate
 from slipfit.simulate.scenario import standard_drive
+from studies import DOCUMENT
 from unit.calibrate.omni.made_up_motors import motor_log
 from unit.calibrate.omni.made_up_runs import line, log_of
 from unit.twin.twins import example
@@ -70,12 +71,43 @@ ARGUMENTS = {
     ("omni", "calibrate"): [*(f"line_{k}" for k in range(6)), "--robot", "robotino"],
     ("omni", "tilt"): ["--mu-w-deg", "14.4", "--mu-w-deg", "14.6"],
     ("omni", "motor"): ["motors", "--supply-v", "24"],
+    ("study",): ["curb.yaml"],
+    ("estimate",): ["p3at", "drive"],
+    ("soil", "show"): ["dry_sand"],
+    ("soil", "plates"): ["plates.csv", "--columns", "plates.yaml"],
+    ("soil", "shear"): ["shear.csv", "--columns", "shear.yaml"],
+    ("soil", "wheel"): ["wheel.csv", "--columns", "wheel.yaml", "--soil", "dry_sand", "--model", "none"],
+    ("soil", "cone"): ["400", "--kind", "sand"],
     ("tyre", "fit"): ["forces.csv", "--columns", "map.yaml", "--law", "dugoff"],
     ("friction", "tilt"): ["--angle-deg", "30", "--angle-deg", "31"],
     ("friction", "pull"): ["--force-n", "95", "--force-n", "92", "--robot", "p3at"],
     ("friction", "stall"): ["--torque-nm", "10", "--torque-nm", "11", "--robot", "p3at"],
     ("friction", "braking"): ["--speed-mps", "1", "--distance-m", "0.1", "--distance-std-m", "0.01"],
 }
+
+
+def write_soil_tests(folder):
+    """Plates, shear boxes and a wheel in soils without scatter, as tables with maps of their columns."""
+    rows = [(d, z, (0.99 / (5e-4 * d) + 1528.43) * (1e-3 * z) ** 1.1) for d in (60, 120) for z in range(1, 31, 3)]
+    (folder / "plates.csv").write_text("d,z,p\n" + "".join(f"{d},{z},{p:.6g}\n" for d, z, p in rows))
+    unit = {"z": "{column: z, unit: mm}", "d": "{column: d, unit: mm}"}
+    (folder / "plates.yaml").write_text(
+        f"schema: slipfit/plate_columns/1\ntest: d\nsinkage: {unit['z']}\ndiameter: {unit['d']}\n"
+        "pressure: {column: p, unit: kPa}\n"
+    )
+    sheared = [(p, j, (1.0 + p * math.tan(0.5)) * (1.0 - math.exp(-j / 12.0))) for p in (5, 15, 30) for j in range(2, 60, 4)]
+    (folder / "shear.csv").write_text("p,j,tau\n" + "".join(f"{p},{j},{tau:.6g}\n" for p, j, tau in sheared))
+    (folder / "shear.yaml").write_text(
+        "schema: slipfit/shear_columns/1\ntest: p\ndisplacement: {column: j, unit: mm}\nshear: {column: tau, unit: kPa}\n"
+        "normal: {column: p, unit: kPa}\n"
+    )
+    slips = [0.1 * k for k in range(1, 9)] * 3
+    pulls = [(s, 20.0 * (0.35 * (1.0 - math.exp(-5.0 * s)) - 0.1), 8.0 + 10.0 * s) for s in slips]
+    (folder / "wheel.csv").write_text("slip,pull,z\n" + "".join(f"{s:.2f},{f:.4f},{z:.3f}\n" for s, f, z in pulls))
+    (folder / "wheel.yaml").write_text(
+        "schema: slipfit/wheel_columns/1\nradius_m: 0.058\nwidth_m: 0.05\nslip: slip\nload_n: 20\nforce_along: pull\n"
+        "sinkage: {column: z, unit: mm}\nsettings: [slip]\n"
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -91,13 +123,17 @@ def short_scenario(tmp_path, request):
             "slip,force\n" + "".join(f"{k / 20},{40 * math.tanh(k / 2)}\n" for k in range(-9, 10))
         )
         (tmp_path / "map.yaml").write_text("{schema: slipfit/tyre_columns/1, slip: slip, load_n: 50, force_along: force}\n")
+    if "[study]" in request.node.name:
+        (tmp_path / "curb.yaml").write_text(yaml.safe_dump(DOCUMENT))
+    if "[soil " in request.node.name:
+        write_soil_tests(tmp_path)
     if "[omni motor]" in request.node.name:
         motor_log(dt_s=0.01).save_csv(tmp_path / "motors")
     if "[drive]" in request.node.name:
         controlled_twin().save(tmp_path / "driven.twin.yaml")
     if any(
         f"[{name}]" in request.node.name
-        for name in ("inspect", "calibrate", "compare", "attribute", "floors", "validate", "odometry", "umbmark")
+        for name in ("inspect", "calibrate", "compare", "attribute", "floors", "validate", "odometry", "umbmark", "estimate")
     ):
         simulate(find_any_robot("p3at"), standard_drive()).readings.save_csv(tmp_path / "drive")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from slipfit.library import Ground
     from slipfit.report.soil_figure import SoilData
 
-app = typer.Typer(help="Soils: the library's, and from plate, shear, wheel and cone tests.", no_args_is_help=True)
+app = typer.Typer(help="Soils: the library's, and from plate, shear, wheel and cone tests.", invoke_without_command=True)
 
 DataArgument = Annotated[Path, typer.Argument(help="Table of the tests (.csv, .csv.gz).")]
 SoilOption = Annotated[
@@ -24,6 +24,16 @@ OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write the s
 SaveOption = Annotated[Path | None, typer.Option("--save", help="Write the whole result (.json).")]
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw data and fit (.png, .svg or .pdf).")]
 ReportOption = Annotated[Path | None, typer.Option("--report", help="Write a page with constants, figures and doubts (.html).")]
+
+
+@app.callback()
+def soils(context: typer.Context, json: JsonFlag = False) -> None:
+    """Soils: the library's, and from plate, shear, wheel and cone tests. Without a command, the list.
+
+    Example: slipfit soil plates plates.csv --columns map.yaml --soil dry_sand -o my_sand.yaml
+    """
+    if not context.invoked_subcommand:
+        list_soils(json=json)
 
 
 @app.command("list")
