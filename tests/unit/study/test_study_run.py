@@ -190,7 +190,7 @@ class TestFolders:
         ({"design": {"x": {"values": [1, 1]}}}, "twice"),
         ({"uncertain": DOCUMENT["uncertain"] | {"twin": "posterior"}}, "no twin in this study"),
         ({"uncertain": DOCUMENT["uncertain"] | {"x": "posterior"}}, "only `twin`"),
-        ({"sampling": {"method": "sobol", "scramblings": 8}}, "greater than or equal to 16"),
+        ({"sampling": {"method": "sobol", "scramblings": 8}}, "expected at least 16"),
         ({"sampling": {"method": "latin_hypercube"}, "stop": {"half_width": 0.1}}, "stop.runs"),
         ({"sensitivity": {"base_runs": 100}}, "128"),
         ({"correlated": [{"between": ["curb.friction", "x"], "value": 0.5}]}, "'x' is no distribution"),
