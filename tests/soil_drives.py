@@ -16,7 +16,8 @@ NO_RUTS_PER_M = 1e4
 
 def drive(robot, scenario, ground="dry_sand", *, vary=None, every=10, in_lanes=False, ruts=True):
     """A `RoverBatch` of drives, on a plane or over a terrain."""
-    robot, ground = find_robot(robot), find_ground(ground) if isinstance(ground, str) else ground
+    robot = find_robot(robot) if isinstance(robot, str) else robot
+    ground = find_ground(ground) if isinstance(ground, str) else ground
     values, n = varied(named_values(robot, ground, scenario), vary or {}, robot, ground, scenario)
     driver, hold, steps = rover._driver(robot, scenario, values)
     batch = as_batch(rover.runs_of(robot, ground, scenario, values, driver, rover._terrain(robot, scenario), n), n)

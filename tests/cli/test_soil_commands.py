@@ -1,6 +1,7 @@
 """slipfit soil: list, show, plates, shear, cone, and what it refuses."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -38,8 +39,18 @@ def test_all_rows_of_the_table_are_listed(slipfit):
 
 def test_a_soil_is_shown_with_its_source(slipfit):
     text = slipfit("soil", "show", "lete_sand").out
-    assert "5.301e+06" in text
     assert "Wong2008" in text
+    for line in (
+        r"k_phi +5301000 ± \d+ +N/m\^\(n\+2\) +Wong2008",
+        r"friction_angle_rad +0.542797 ± [\d.]+ +rad \(31.1° ± [\d.]+°\)",
+        r"density_kgpm3 +1600 +kg/m³ +default: ",
+        r"slip_sinkage +1 +default: ",
+        r"± is one standard deviation",
+    ):
+        assert re.search(line, text), line
+    values = [re.split(r" ± |  +", line.strip())[1] for line in text.splitlines() if "Wong2008" in line and ":" not in line]
+    ends = {line.index(value) + len(value) for line, value in zip(text.splitlines()[2:], values, strict=False)}
+    assert len(ends) == 1  # values end in one column
 
 
 def test_plates_become_a_ground_a_picture_and_a_page(slipfit, files):
@@ -54,17 +65,30 @@ def test_plates_become_a_ground_a_picture_and_a_page(slipfit, files):
     assert "Combinations that the data determine" in (files / "p.html").read_text()
 
 
+def test_a_fits_constants_have_units_and_its_ground_notes(slipfit, files):
+    """Numbers as in the docstring of `files`; two tests only, which the fit doubts. Advice stays on the screen."""
+    result = slipfit("soil", "plates", "plates.csv", "--columns", "map.yaml", "--soil", "lete_sand", "-o", "my_sand.yaml")
+    assert re.search(r"k_phi +1528000 ± \S+ N/m\^\(n\+2\) +90 %: ", result.out)
+    assert "± is one standard deviation" in result.out
+    assert "press more often" in result.out
+    written = Ground.load(files / "my_sand.yaml")
+    assert written.about == "plates fit of plates.csv"
+    assert written.notes == ["fewer than three tests: what differs from one test to the next is not in the intervals"]
+    assert "note: fewer than three tests" in slipfit("soil", "show", "my_sand.yaml").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("plates", "plates.csv", "--columns", "map.yaml", "-o", "a.yaml"), "name a soil to take them from"),
         (("plates", "plates.csv", "--columns", "map.yaml", "--soil", "gravel"), "expected a soil"),
         (("plates", "plates.csv", "--columns", "map.yaml", "--plot", "a.gif"), "cannot write '.gif'"),
+        (("cone", "-400", "--kind", "clay"), "a cone index of -400 kPa; it is the pressure on a cone that is pushed in"),
         (("cone", "0.4", "--kind", "clay"), "0.4 kPa; expected 5 to 10000 kPa; if it is in MPa, write 400"),
         (("show", "dry_sandd"), "there is no soil 'dry_sandd' in the library; the nearest of 22 is 'dry_sand'"),
         (
             ("plates", "as_force.csv", "--columns", "as_force.yaml", "--soil", "dry_sand", "-o", "a.yaml"),
-            "pressure and which force",
+            "the fit of these plates gives no soil",
         ),
         (("plates", "zero.csv", "--columns", "map.yaml", "--soil", "dry_sand", "-o", "a.yaml"), "a diameter of 0 m"),
         (("plates", "none.csv", "--columns", "map.yaml", "--soil", "dry_sand", "-o", "a.yaml"), "no rows below the header"),
@@ -81,7 +105,7 @@ def test_bad_input_is_one_sentence(slipfit, files, arguments, words):
     ("find", "replace", "words"),
     [
         ("value: 1.1\n", "value: -0.1\n", "n = -0.1"),
-        ("value: 0.488692", "value: 1.2", "friction_angle_rad = 1.2"),
+        ("value: 0.488692190558", "value: 1.2217", "70° where 0° to 60° are allowed"),
         ("value: 1040.0", "value: 1.04", "multiply by 1000"),
         ("value: 1528430.0", "value: 1528.43", "multiply k_c and k_phi by 1000"),
     ],

@@ -17,6 +17,7 @@ from slipfit.contact.soil import (
     virgin,
 )
 from slipfit.contact.touch import force
+from slipfit.library import find_ground
 
 
 def _soil(n, k_c_kn, k_phi_kn, c_kpa, phi_deg):
@@ -31,6 +32,45 @@ DRY_SAND = _soil(1.1, 0.99, 1528.43, 1.04, 28.0)
 LETE = _soil(0.79, 102.0, 5301.0, 1.3, 31.1)
 UPLAND = _soil(1.10, 74.6, 2080.0, 3.3, 33.7)
 HANAMOTO_WET = _soil(0.5, 0.77, 51.91, 5.17, 11.0)
+SNOW_US_1 = _soil(1.6, 4.37, 196.72, 1.03, 19.7)
+SNOW_US_2 = _soil(1.6, 2.49, 245.90, 0.62, 23.2)
+SNOW_SWEDEN = _soil(1.44, 10.55, 66.08, 6.0, 20.7)
+
+
+#: The specification's table: n, k_c and k_phi (kN), c (kPa), phi (degrees).
+TABLE = {
+    "dry_sand": (1.1, 0.99, 1528.43, 1.04, 28.0),
+    "sandy_loam_lll_15": (0.7, 5.27, 1515.04, 1.72, 29.0),
+    "sandy_loam_lll_22": (0.2, 2.56, 43.12, 1.38, 38.0),
+    "sandy_loam_michigan_11": (0.9, 52.53, 1127.97, 4.83, 20.0),
+    "sandy_loam_michigan_23": (0.4, 11.42, 808.96, 9.65, 35.0),
+    "sandy_loam_hanamoto_26": (0.3, 2.79, 141.11, 13.79, 22.0),
+    "sandy_loam_hanamoto_32": (0.5, 0.77, 51.91, 5.17, 11.0),
+    "clayey_soil_thailand_38": (0.5, 13.19, 692.15, 4.14, 13.0),
+    "clayey_soil_thailand_55": (0.7, 16.03, 1262.53, 2.07, 10.0),
+    "heavy_clay_wes_25": (0.13, 12.70, 1555.95, 68.95, 34.0),
+    "heavy_clay_wes_40": (0.11, 1.84, 103.27, 20.69, 6.0),
+    "lean_clay_wes_22": (0.2, 16.43, 1724.69, 68.95, 20.0),
+    "lean_clay_wes_32": (0.15, 1.52, 119.61, 13.79, 11.0),
+    "lete_sand": (0.79, 102.0, 5301.0, 1.3, 31.1),
+    "upland_sandy_loam": (1.10, 74.6, 2080.0, 3.3, 33.7),
+    "rubicon_sandy_loam": (0.66, 6.9, 752.0, 3.7, 29.8),
+    "north_gower_clayey_loam": (0.73, 41.6, 2471.0, 6.1, 26.6),
+    "grenville_loam": (1.01, 0.06, 5880.0, 3.1, 29.8),
+    "snow_us_1": (1.6, 4.37, 196.72, 1.03, 19.7),
+    "snow_us_2": (1.6, 2.49, 245.90, 0.62, 23.2),
+    "snow_sweden": (1.44, 10.55, 66.08, 6.0, 20.7),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_librarys_soils_are_the_tables(name):
+    """Section 5(b), table 2.3 in SI, to 1e-9: files hold radians with twelve decimals."""
+    n, k_c, k_phi, c, phi = TABLE[name]
+    found = find_ground(name).values()
+    names = ("n", "k_c", "k_phi", "cohesion_pa", "friction_angle_rad")
+    expected = (n, 1e3 * k_c, 1e3 * k_phi, 1e3 * c, phi * pi / 180.0)
+    assert [found[key] for key in names] == pytest.approx(expected, rel=1e-9)
 
 
 def test_slip_sinkage_ratio_of_the_document():
@@ -64,13 +104,21 @@ def test_flat_rest(ground, sinkage_mm):
     assert 1e3 * sinkage(ground, pressure_constant(ground, 0.07), 0.0, pressure_pa) == pytest.approx(sinkage_mm, abs=1e-3)
 
 
+@pytest.mark.parametrize(("ground", "sinkage_mm"), [(SNOW_US_1, 78.1), (SNOW_US_2, 74.2), (SNOW_SWEDEN, 66.6)])
+def test_flat_rest_in_snow(ground, sinkage_mm):
+    """5(b): at the same pressure the snows sink by 67 to 78 mm; the tenths by hand, (4382 / (k_c / .07 + k_phi))^(1/n)."""
+    assert 1e3 * sinkage(ground, pressure_constant(ground, 0.07), 0.0, 311.64 / (2 * 0.07 * 0.508)) == pytest.approx(
+        sinkage_mm, abs=0.05
+    )
+
+
 def test_erratum_1_shear_grows_with_displacement():
     """Eq. 8 prints exp(-K / j): 1.000 at j = .1 K and .095 at 10 K, the wrong way round. Corrected: .0952, .6321, 1.000."""
     plate, load_n = Plate(0.01, 0.1, 0.0, 0.0), 50.0
     most = DRY_SAND.cohesion * 0.01 + load_n * tan(28.0 * pi / 180.0)
     for of_modulus, right in ((0.1, 0.0952), (1.0, 0.6321), (10.0, 1.000)):
         speed_mps = of_modulus * 0.012
-        fx, _ = force(plate_shear(DRY_SAND, plate, Bristles(0.0, 0.0), load_n, speed_mps, 0.0, 1.0), speed_mps, 0.0)
+        fx, _ = force(plate_shear(DRY_SAND, plate.area, Bristles(0.0, 0.0), load_n, speed_mps, 0.0, 1.0), speed_mps, 0.0)
         printed = 1.0 - exp(-1.0 / of_modulus)
         assert fx / most == pytest.approx(right, abs=1e-4)
         assert of_modulus == 1.0 or abs(fx / most - printed) > 0.5

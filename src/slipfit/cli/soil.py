@@ -1,11 +1,14 @@
 """slipfit soil: soils of the library, and soils from plates, shear tests, single wheels or a cone index."""
 
 import math
+import re
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
 from slipfit.cli.output import ForceFlag, JsonFlag, Work, show, table, working
 
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from slipfit.calibrate.soil import SoilFit
     from slipfit.library import Ground
     from slipfit.report.soil_figure import SoilData
+
+    Found = tuple[SoilFit, SoilData | None]  # what a test tells, and its rows
 
 app = typer.Typer(help="Soils: the library's, and from plate, shear, wheel and cone tests.", invoke_without_command=True)
 
@@ -101,15 +106,14 @@ def plates(
 
     Example: slipfit soil plates plates.csv --columns map.yaml --soil dry_sand -o my_sand.yaml
     """
-    _check(out, save, plot, report, force=force)
-    base = _soil(soil)
-    with working("fitting plates") as work:
+
+    def found(_: Work, __: "Ground | None") -> "Found":
         from slipfit.calibrate.soil import fit_plates, read_plates
 
         measured = read_plates(data, columns)
-        fit = fit_plates(measured)
-        _write(fit, measured, base, work, (out, save, plot, report), force=force)
-    _show(fit, work, json=json)
+        return fit_plates(measured), measured
+
+    _calibrate("fitting plates", found, soil, Targets(out, save, plot, report, force), json=json)
 
 
 @app.command("shear")
@@ -128,15 +132,14 @@ def shear(
 
     Example: slipfit soil shear shear.csv --columns map.yaml --soil my_sand.yaml -o my_sand_2.yaml
     """
-    _check(out, save, plot, report, force=force)
-    base = _soil(soil)
-    with working("fitting shear tests") as work:
+
+    def found(_: Work, __: "Ground | None") -> "Found":
         from slipfit.calibrate.soil import fit_shear, read_shear
 
         measured = read_shear(data, columns)
-        fit = fit_shear(measured)
-        _write(fit, measured, base, work, (out, save, plot, report), force=force)
-    _show(fit, work, json=json)
+        return fit_shear(measured), measured
+
+    _calibrate("fitting shear tests", found, soil, Targets(out, save, plot, report, force), json=json)
 
 
 @app.command("wheel")
@@ -163,20 +166,28 @@ def wheel(
 
     Example: slipfit soil wheel wheel.csv --columns map.yaml --soil my_sand.yaml --report wheel.html -o my_sand_2.yaml
     """
-    _check(out, save, plot, report, force=force)
-    base = _soil(soil)
-    assert base is not None
-    with working("fitting wheel tests") as work:
+
+    def found(work: Work, base: "Ground | None") -> "Found":
         from slipfit.calibrate.soil import fit_wheel, read_wheel
         from slipfit.calibrate.soil.wheel import MODELS
 
+        assert base is not None  # --soil is required
         measured = read_wheel(data, columns)
         fit = fit_wheel(measured, base, hold=hold or (), seek=seek or (), models=model or tuple(MODELS), tell=work)
-        _write(fit, measured, base, work, (out, save, plot, report), force=force)
-    _show(fit, work, json=json)
+        return fit, measured
+
+    _calibrate("fitting wheel tests", found, soil, Targets(out, save, plot, report, force), json=json)
 
 
-@app.command("cone")
+class _NumbersMayBeNegative(TyperCommand):
+    """A command without short options of digits: -400 is a number, whatever is to be said of it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        numbers = [word for word in args if re.fullmatch(r"-\d*\.?\d+(e[+-]?\d+)?", word)]
+        return super().parse_args(ctx, [word for word in args if word not in numbers] + (["--", *numbers] if numbers else []))
+
+
+@app.command("cone", cls=_NumbersMayBeNegative)
 def cone(
     index_kpa: Annotated[float, typer.Argument(help="Cone index of the first 150 mm, kPa (psi times 6.895).")],
     kind: Annotated[str, typer.Option("--kind", help="Kind of soil: sand, loam, clay or snow.")],
@@ -190,13 +201,13 @@ def cone(
 
     Example: slipfit soil cone 400 --kind clay -o clay.yaml
     """
-    _check(out, save, None, report, force=force)
-    from slipfit.calibrate.soil import soil_from_cone
 
-    with working("looking up soils") as work:
-        fit = soil_from_cone(1e3 * index_kpa, kind, unit="kPa")
-        _write(fit, None, None, work, (out, save, None, report), force=force)
-    _show(fit, work, json=json)
+    def found(_: Work, __: "Ground | None") -> "Found":
+        from slipfit.calibrate.soil import soil_from_cone
+
+        return soil_from_cone(1e3 * index_kpa, kind, unit="kPa"), None
+
+    _calibrate("looking up soils", found, None, Targets(out, save, None, report, force), json=json)
 
 
 def _soil(name: str | None) -> "Ground | None":
@@ -226,26 +237,44 @@ def _soils_by_nearness(name: str) -> str:
     return f"the nearest of {len(soils)} is '{near[0]}', the others are {', '.join(near[1:])}"
 
 
-def _check(out: Path | None, save: Path | None, plot: Path | None, report: Path | None, *, force: bool) -> None:
-    """Stop before any work where a result could not be written."""
-    from slipfit.library.files import check_target
+class Targets(NamedTuple):
+    """Where a result goes."""
 
-    formats = {out: (".yaml", ".yml"), save: (".json",), plot: (".png", ".svg", ".pdf"), report: (".html",)}
-    for path, endings in formats.items():
-        if path:
-            check_target(path, force=force, formats=endings)
+    out: Path | None
+    save: Path | None
+    plot: Path | None
+    report: Path | None
+    force: bool
+
+    def check(self) -> None:
+        """Stop before any work where a result could not be written."""
+        from slipfit.cli.results import check_results
+        from slipfit.library.files import check_target
+
+        if self.out:
+            check_target(self.out, force=self.force, formats=(".yaml", ".yml"))
+        check_results(self.save, self.plot, force=self.force)
+        if self.report:
+            from slipfit.report.html import PAGE_FORMATS
+
+            check_target(self.report, force=self.force, formats=PAGE_FORMATS)
 
 
-def _write(
-    fit: "SoilFit",
-    data: "SoilData | None",
-    base: "Ground | None",
-    work: Work,
-    targets: tuple[Path | None, Path | None, Path | None, Path | None],
-    *,
-    force: bool,
+def _calibrate(
+    doing: str, find: "Callable[[Work, Ground | None], Found]", soil: str | None, targets: Targets, *, json: bool
 ) -> None:
-    out, save, plot, report = targets
+    """One calibration from its flags to its lines: checked, found, written, shown."""
+    targets.check()
+    base = _soil(soil)
+    with working(doing) as work:
+        fit, data = find(work, base)
+        _write(fit, data, base, work, targets)
+    text = fit.summary() + "".join(f"\nwrote {path}" for path in work.written)
+    show(text, fit.to_document() | ({"written": work.written} if work.written else {}), as_json=json)
+
+
+def _write(fit: "SoilFit", data: "SoilData | None", base: "Ground | None", work: Work, targets: Targets) -> None:
+    out, save, plot, report, force = targets
     ground = fit.ground(out.stem, base) if out else None
     if plot and data is not None:
         from slipfit.report.figures import save_figure
@@ -265,8 +294,3 @@ def _write(
     if save:
         fit.save(save, force=force)
         work.wrote(save)
-
-
-def _show(fit: "SoilFit", work: Work, *, json: bool) -> None:
-    text = fit.summary() + "".join(f"\nwrote {path}" for path in work.written)
-    show(text, fit.to_document() | ({"written": work.written} if work.written else {}), as_json=json)

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LawParameter:
-    """One constant of a law as it stands in files: the unit is in its name."""
+    """One constant of a law as it stands in files: the unit is in its name, or `unit`."""
 
     name: str
     about: str
@@ -17,6 +17,7 @@ class LawParameter:
     default: float | None = None
     alias: str | None = None  # short name accepted everywhere
     same_as: str | None = None  # where it is not given, another parameter's value serves
+    unit: str = ""  # where the name does not end in it
 
     @property
     def is_required(self) -> bool:

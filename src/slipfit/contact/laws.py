@@ -13,6 +13,7 @@ from slipfit.contact import (
     kiencke_daiss,
     magic_formula,
     soil,
+    stiction,
     tmeasy,
     viscous_slip,
     wheel_slip,
@@ -43,6 +44,9 @@ SOILS: dict[str, LawInfo] = {soil.INFO.name: soil.INFO}
 
 #: What a ground's file may name.
 GROUND_LAWS: dict[str, LawInfo] = LAWS | SOILS
+
+#: What tracks meet: friction of what is hard, and soil.
+TRACK_LAWS: dict[str, LawInfo] = {stiction.INFO.name: stiction.INFO} | SOILS
 
 #: Laws that are one friction curve over the resultant slip: `curve` gives it.
 CURVES = tuple(name for name, info in LAWS.items() if has_curve(info.model(info.example)))

@@ -16,6 +16,10 @@ SPEED_FLOOR_MPS = 0.02
 #: invisible (a robot with mu 0.8 on a 10 degree slope moves 13 micrometres a minute), large enough for double precision.
 STICK_SPEED_MPS = 1e-6
 
+#: Soil before a wheel or a track resists whole from this speed of travel on; below, in proportion to it, for it takes
+#: rolling: a standing robot is held by shear.
+RESISTS_FROM_MPS = 1e-3
+
 
 @part
 def transport_speed(u, v, w):
@@ -33,6 +37,16 @@ def transport_speed(u, v, w):
 def slip_ratio(u, w):
     """Longitudinal slip (w - u) / max(|w|, |u|), in [-2, 2]: 1 for a wheel that spins on the spot, -1 for a locked one."""
     return (w - u) / max(max(abs(w), abs(u)), SPEED_FLOOR_MPS)
+
+
+@part
+def driving_slip(u, w):
+    """Slip ratio counted along the rim's own way: 1 for a wheel that spins on the spot, forward or backward, -1 for a locked one.
+
+    i = (|w| - u sign(w)) / max(|w|, |u|),   with sign(w) = sign(u) at w = 0
+    """
+    same_way = where(w < 0.0, 0.0 - u, where(w > 0.0, u, abs(u)))
+    return (abs(w) - same_way) / max(max(abs(w), abs(u)), SPEED_FLOOR_MPS)
 
 
 @part

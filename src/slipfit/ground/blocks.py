@@ -26,6 +26,7 @@ from slipfit.ground.shape import (
     along_profile,
     block_count,
     clearance,
+    disc_clearance,
     edge_count,
     edge_of,
     gravity_in_ground,
@@ -39,6 +40,13 @@ FAR_BELOW_M = -1e3
 
 #: Keeps directions finite at a corner, m.
 _NOTHING = 1e-12
+
+#: How often the normal of a disc at an edge is turned, and by how much at most, rad: by Newton, so that four turns leave 1e-7 m
+#: of the gap within 20 mm of touching, up to 1.2 rad from square (a test).
+_TURNS, _MOST_TURN = 4, 0.5
+
+#: Least curvature, over the radius, that a normal is turned by: a disc that stands along an edge has none.
+_LEAST_CURVED = 0.05
 
 
 class Blocks(NamedTuple):
@@ -111,15 +119,44 @@ def _(ground, memory, b, x, y, z):
     return Clearance(distance, n_xi * ground.along_x, n_xi * ground.along_y, n_z, ground.grip[k] + zero)
 
 
+@disc_clearance.of(Blocks)
+def _(ground, b, place, axle, radius, here):
+    """Of all normals n of the block at its corner, the one with the largest gap n . d - R |n across the axle|, by Newton
+    (docs/theory/tracked, eq. (gap))."""
+    if b == 0:
+        return here
+    k = b - 1
+    d_xi, d_z = along(ground, place.x, place.y) - ground.corner_xi[k], place.z - ground.corner_z[k]
+    a_xi, a_z = along(ground, axle.x, axle.y), axle.z
+    n_xi, n_z = along(ground, here.normal_x, here.normal_y), here.normal_z
+    for _ in range(_TURNS):
+        on, off = n_xi * a_xi + n_z * a_z, n_xi * a_z - n_z * a_xi
+        per = 1.0 / sqrt(max(1.0 - on * on, _NOTHING))
+        slope = n_xi * d_z - n_z * d_xi + radius * on * off * per
+        curve = n_xi * d_xi + n_z * d_z - radius * per * (off * off - on * on + on * on * off * off * per * per)
+        turn = max(-_MOST_TURN, min(_MOST_TURN, slope / max(curve, _LEAST_CURVED * radius + _NOTHING)))
+        t_xi, t_z = n_xi - turn * n_z, n_z + turn * n_xi
+        size = 1.0 / sqrt(1.0 + turn * turn)
+        before, behind = t_z * ground.n1_xi[k] - t_xi * ground.n1_z[k] > 0.0, t_xi * ground.n2_z[k] - t_z * ground.n2_xi[k] > 0.0
+        n_xi = where(before, ground.n1_xi[k], where(behind, ground.n2_xi[k], t_xi * size))
+        n_z = where(before, ground.n1_z[k], where(behind, ground.n2_z[k], t_z * size))
+    distance = n_xi * d_xi + n_z * d_z - ground.radius[k]
+    return Clearance(distance, n_xi * ground.along_x, n_xi * ground.along_y, n_z, here.grip)
+
+
 @edge_of.of(Blocks)
-def _(ground, b, place, tangent):
+def _(ground, b, place, tangent, length):
     t_xi, t_z = along(ground, tangent.x, tangent.y), tangent.z
     per = 1.0 / max(t_xi * t_xi + t_z * t_z, _NOTHING)
     d_xi, d_z = along(ground, place.x, place.y) - ground.corner_xi[b], place.z - ground.corner_z[b]
     unit = sqrt(per)
     up_xi, up_z = -t_z * unit, t_xi * unit
-    meets = _before_edge(ground, b, up_xi, up_z)
-    distance = where(meets, d_xi * up_xi + d_z * up_z - ground.radius[b], alike(1.0, d_z))
+    gap = d_xi * up_xi + d_z * up_z
+    # A line that is less deep in one of the faces stands before that face: beside an upright one, along its edge.
+    first = d_xi * ground.n1_xi[b] + d_z * ground.n1_z[b] + min(0.0, length * (t_xi * ground.n1_xi[b] + t_z * ground.n1_z[b]))
+    second = d_xi * ground.n2_xi[b] + d_z * ground.n2_z[b] + min(0.0, length * (t_xi * ground.n2_xi[b] + t_z * ground.n2_z[b]))
+    meets = _before_edge(ground, b, up_xi, up_z) & (gap >= max(first, second))
+    distance = where(meets, gap - ground.radius[b], alike(1.0, d_z))
     return Edge(
         distance, -(d_xi * t_xi + d_z * t_z) * per, up_xi * ground.along_x, up_xi * ground.along_y, up_z,
         ground.grip[b] + alike(0.0, d_z),

@@ -17,6 +17,7 @@ from slipfit.ground.shape import (
     block_count,
     cell_count,
     clearance,
+    disc_clearance,
     edge_count,
     edge_of,
     gravity_in_ground,
@@ -107,14 +108,19 @@ def _(ground, memory, b, x, y, z):
     return clearance(ground.shape, memory, b, x, y, z)
 
 
+@disc_clearance.of(Rutted)
+def _(ground, b, place, axle, radius, here):
+    return disc_clearance(ground.shape, b, place, axle, radius, here)
+
+
 @edge_count.of(Rutted)
 def _(ground):
     return edge_count(ground.shape)
 
 
 @edge_of.of(Rutted)
-def _(ground, b, place, tangent):
-    return edge_of(ground.shape, b, place, tangent)
+def _(ground, b, place, tangent, length):
+    return edge_of(ground.shape, b, place, tangent, length)
 
 
 @soil_depth.of(Rutted)

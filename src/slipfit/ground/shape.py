@@ -99,15 +99,22 @@ def clearance(ground, memory, b, x, y, z):
 
 
 @chosen_by_type
+def disc_clearance(ground, b, place, axle, radius, here):
+    """How block b stands to a thin disc, from `here`, its clearance of the disc's centre: the normal along which they are
+    furthest apart, and the centre's distance along it. A plane has one normal, whatever comes near."""
+    return here
+
+
+@chosen_by_type
 def edge_count(ground):
     """How many edges stand out of the ground."""
     return 0
 
 
 @chosen_by_type
-def edge_of(ground, b, place, tangent):
-    """Edge b below the straight line through a place along a unit vector; its vehicle is above the line. Ground without edges
-    answers with one out of reach."""
+def edge_of(ground, b, place, tangent, length):
+    """Edge b below the straight line from a place along a unit vector, so long; its vehicle is above the line. Ground without
+    edges answers with one out of reach."""
     zero, one = alike(0.0, place.z), alike(1.0, place.z)
     return Edge(one, -one, zero, zero, one, one)
 

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, StrictStr, field_validator, model_validator
 
 from slipfit.contact import GROUND_LAWS
+from slipfit.contact.law import LawInfo
 from slipfit.library.files import NamedFile, nearest
-from slipfit.library.parameter import Between, Parameter
+from slipfit.library.parameter import Between, Parameter, in_degrees, plain, unit_words
 
 _GRAVITIES = Between(0.1, 30.0)
 STANDARD_GRAVITY = _GRAVITIES.named(
@@ -47,6 +48,7 @@ class Ground(NamedFile):
     schema_: Literal["slipfit/ground/1"] = Field("slipfit/ground/1", alias="schema")
     name: str = Field(pattern=r"^[a-z0-9_\-]+$")
     about: str = ""
+    notes: list[StrictStr] = Field(default_factory=list)  # what to know of it, and to doubt
     gravity_mps2: Annotated[Parameter, _GRAVITIES] = STANDARD_GRAVITY
     law: str
     moisture_percent: Annotated[Parameter, Between(0.0, 400.0)] | None = None  # water over dry mass, of soils
@@ -70,15 +72,40 @@ class Ground(NamedFile):
 
     def to_mapping(self) -> dict[str, Any]:
         data = super().to_mapping()
+        if not self.notes:
+            del data["notes"]
         return data | {"parameters": {name: p.to_file() for name, p in self.parameters.items()}}
 
     def summary(self) -> str:
         """A few lines of text: the constants and where they come from."""
-        rows = [f"{self.name}: {self.about}", f"  law {self.law}: {GROUND_LAWS[self.law].formula}"]
-        for p in (*self.parameters.values(), self.gravity_mps2):
-            spread = "" if p.std is None else f" ± {p.std:g}"
-            rows.append(f"  {p.name:<20}{f'{p.value:g}{spread}':>16}  {p.source}")
-        return "\n".join(rows)
+        law = GROUND_LAWS[self.law]
+        given = [(p, p.source) for p in (*self.parameters.values(), self.gravity_mps2)]
+        filled = [p for p in law.parameters if p.default is not None and p.name not in self.parameters]
+        given += [(Parameter(p.name, float(p.default or 0.0)), f"default: {p.about}") for p in filled]
+        cells = [(p.name, plain(p.value, 6), _spread(p), _unit(law, p), source) for p, source in given]
+        width = [max(len(row[k]) for row in cells) for k in range(4)]
+        rows = [
+            f"  {name:<{width[0]}}  {value:>{width[1]}}{spread:<{width[2]}}  {unit:<{width[3]}}  {source}"
+            for name, value, spread, unit, source in cells
+        ]
+        if any(p.std is not None for p, _ in given):
+            rows.append("  ± is one standard deviation")
+        notes = [f"  note: {note}" for note in self.notes]
+        return "\n".join([f"{self.name}: {self.about}", f"  law {self.law}: {law.formula}", *rows, *notes])
+
+
+def unit_of_constant(law: str, name: str) -> str:
+    """Unit of a law's constant, as it stands in sentences."""
+    found = GROUND_LAWS[law].parameter(name)
+    return (found.unit if found else "") or unit_words(name)
+
+
+def _spread(p: Parameter) -> str:
+    return "" if p.std is None else f" ± {plain(p.std, 3)}"
+
+
+def _unit(law: LawInfo, p: Parameter) -> str:
+    return unit_of_constant(law.name, p.name) + in_degrees(p.name, p.value, p.std)
 
 
 def law_parameters(law: str, given: Mapping[str, Any]) -> dict[str, Parameter]:

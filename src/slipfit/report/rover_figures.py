@@ -22,6 +22,8 @@ _ALL_POINTS = 30_000
 
 #: Reddish purple of Okabe and Ito, beside those of the page.
 _PURPLE = "#cc79a7"
+#: And a brown for soil.
+_BROWN = "#8c5a2b"
 
 #: Lines of the cumulated energy: what is added up in each, and its colour.
 _SUMS = {
@@ -29,6 +31,7 @@ _SUMS = {
     "resistances": (("in_resistance_j", "in_battery_j"), ORANGE),
     "shafts": (("in_shaft_j",), GREY),
     "sliding": (("in_sliding_j",), BLUE),
+    "soil": (("in_soil_j",), _BROWN),
     "tyres, rolling, air": (("in_tyres_j", "in_rolling_j", "in_air_j"), SHADE),
     "height": (("height_j",), GREEN),
     "motion and other stores": (("body_j", "wheels_j", "magnetic_j", "twist_j", "tyres_j"), _PURPLE),
@@ -38,6 +41,9 @@ _SUMS = {
 _VISIBLE = 1e-3
 
 _ROW_PX = 130
+
+#: Words beside the longest bar take this share of the axis.
+_ROOM_FOR_WORDS = 0.12
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +60,16 @@ def roll_and_pitch_rad(trajectory: RoverTrajectory) -> tuple[np.ndarray, np.ndar
 
         sin(pitch) = -z . x_body,    tan(roll) = z . y_body / z . z_body
 
+    On soil the body leans against the plane, too, where its wheels sink unequally.
+
     Symbols    z the direction against gravity
     """
     t = trajectory
     if t.shape != "plane":
         return t.roll_rad, t.pitch_rad
-    x, y, z = plane_to_world(t.slope_rad, t.uphill_rad)[2]
-    c, s = np.cos(t.heading_rad), np.sin(t.heading_rad)
-    return np.arctan2(y * c - x * s, z), -np.arcsin(x * c + y * s)
+    up = plane_to_world(t.slope_rad, t.uphill_rad)[2]
+    x, y, z = np.moveaxis(t.body_axes() @ up, -1, 0)
+    return np.arctan2(y, z), -np.arcsin(np.clip(x, -1.0, 1.0))
 
 
 def rover_over_time(trajectory: RoverTrajectory, robot: Robot, beside: TorqueModelRun | None = None) -> dict[str, Any]:
@@ -94,6 +102,8 @@ def _rows(t: RoverTrajectory, robot: Robot) -> Iterator[_Row]:
     yield _Row("slip ratio of each wheel, positive when it outruns the ground", "-", _wheels(t, t.slip))
     yield _Row("slip angle of each wheel", "°", _wheels(t, np.degrees(t.slip_angle_rad)))
     yield _Row("load of each wheel", "N", _wheels(t, t.load_n))
+    if t.is_on_soil:
+        yield _Row("sinkage of each wheel below the untouched surface", "mm", _wheels(t, 1e3 * t.sinkage_m))
     is_loop = isinstance(robot.powertrain, SpeedLoop)
     told = "wheel speeds that were asked for" if is_loop else "voltage of each motor"
     yield _Row(told, "rad/s" if is_loop else "V", _distinct(_wheels(t, t.told)))
@@ -158,12 +168,20 @@ def falls(energy: Energy) -> list[Fall]:
     return [*bars, Fall("not explained", energy.remainder_j, energy.remainder_j, 0.0, GREY)]
 
 
+def joules_told(joules: float) -> str:
+    """Three digits, and whole numbers as they are: 1254 J, 67.8 J, 0.264 J."""
+    return f"{joules:.0f} J" if abs(joules) >= 100.0 else f"{joules:.3g} J"
+
+
 def energy_parts(energy: Energy) -> dict[str, Any]:
     """The way of the energy, one bar below the other."""
     bars = falls(energy)
     board = Board(1, row_px=26 * len(bars))
     words = {"type": "category", "autorange": "reversed", "automargin": True, "showgrid": False}
-    board.axes(0, title="from the supply to heat (orange) and stores (green)", x="J", yaxis=words)
+    ends = [end for bar in bars for end in (0.0, bar.begin_j, bar.end_j)]
+    reach = [min(ends), max(ends) + _ROOM_FOR_WORDS * (max(ends) - min(ends))]
+    across = {"range": reach} if reach[1] > reach[0] else {}
+    board.axes(0, title="from the supply to heat (orange) and stores (green)", x="J", xaxis=across, yaxis=words)
     figure = board.figure(hovermode="closest", showlegend=False, bargap=0.25)
     figure["data"].append(
         {
@@ -173,7 +191,7 @@ def energy_parts(energy: Energy) -> dict[str, Any]:
             "base": [min(bar.begin_j, bar.end_j) for bar in bars],
             "x": [abs(bar.end_j - bar.begin_j) for bar in bars],
             "marker": {"color": [bar.colour for bar in bars]},
-            "text": [f"{bar.joules:.3g} J" for bar in bars],
+            "text": [joules_told(bar.joules) for bar in bars],
             "textposition": "outside",
             "cliponaxis": False,
             "hovertemplate": "%{y}: %{text}<extra></extra>",

@@ -9,7 +9,7 @@ from matplotlib.patches import Circle
 
 from slipfit.library import Robot, Terrain, find_terrain
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE
-from slipfit.report.rover_figures import falls
+from slipfit.report.rover_figures import falls, joules_told
 from slipfit.report.rover_scene import slip_top, worst_slip
 from slipfit.simulate.rover_trajectory import RoverTrajectory
 from slipfit.simulate.scenario import Scenario
@@ -22,25 +22,37 @@ _PRINTED = {"var(--blue)": BLUE, "var(--orange)": ORANGE, "var(--green)": GREEN,
 
 
 def draw_rover(trajectory: RoverTrajectory, robot: Robot, scenario: Scenario) -> Figure:
-    """From above, in the ground's own axes; rim and ground speeds; loads; the energy's way down."""
+    """From above, in the ground's own axes; rim and ground speeds; loads, on soil also sinkage; the energy's way down."""
     t = trajectory
     terrain = find_terrain(scenario.ground.terrain) if scenario.ground.terrain else None
-    figure = Figure(figsize=(12, 8.5), layout="constrained")
-    path, speed, load, energy = figure.subplots(2, 2, height_ratios=[1.25, 1.0]).ravel()
+    figure = Figure(figsize=(12, 12 if t.is_on_soil else 8.5), layout="constrained")
+    cells: Any = [["path", "speed"], ["load", "sinkage" if t.is_on_soil else "energy"]]
+    if t.is_on_soil:
+        cells.append(["energy", "energy"])
+    axes = figure.subplot_mosaic(cells, height_ratios=[1.25, 1.0, 0.7][: len(cells)])
+    path, speed, load, energy = (axes[name] for name in ("path", "speed", "load", "energy"))
     _draw_path(path, t, scenario, terrain)
-    names = t.wheel_names
-    colours = (BLUE, ORANGE, GREEN, GREY)
-    for w, name in enumerate(names):
-        colour, style = colours[w % len(colours)], ("-", "--", ":")[w // len(colours) % 3]
-        speed.plot(t.time_s, t.rim_mps[:, w], style, color=colour, linewidth=1.0, label=name)
-        load.plot(t.time_s, t.load_n[:, w], style, color=colour, linewidth=1.0, label=name)
+    _draw_wheels(speed, t, t.rim_mps)
     speed.plot(t.time_s, t.vx_mps, color="black", linewidth=1.6, label="robot, ahead")
     speed.legend(frameon=False, fontsize=8, ncols=2)
     _tidy(speed, "time [s]", "m/s", "speeds of the rims, and of the robot")
+    _draw_wheels(load, t, t.load_n)
     load.legend(frameon=False, fontsize=8, ncols=2)
     _tidy(load, "time [s]", "load [N]", "wheel loads; zero: off the ground")
+    if t.is_on_soil:
+        _draw_wheels(axes["sinkage"], t, 1e3 * t.sinkage_m)
+        axes["sinkage"].invert_yaxis()
+        _tidy(axes["sinkage"], "time [s]", "sinkage [mm]", "sinkage of the wheels, downwards")
     _draw_energy(energy, t)
     return figure
+
+
+def _draw_wheels(axes: Any, t: RoverTrajectory, values: np.ndarray) -> None:
+    """A line for each wheel."""
+    colours = (BLUE, ORANGE, GREEN, GREY)
+    for w, name in enumerate(t.wheel_names):
+        style = ("-", "--", ":")[w // len(colours) % 3]
+        axes.plot(t.time_s, values[:, w], style, color=colours[w % len(colours)], linewidth=1.0, label=name)
 
 
 def _tidy(axes: Any, x: str, y: str, title: str) -> None:
@@ -101,7 +113,7 @@ def _draw_energy(axes: Any, t: RoverTrajectory) -> None:
     axes.barh([bar.word for bar in bars], lengths, left=starts, color=[_PRINTED[bar.colour] for bar in bars])
     for k, bar in enumerate(bars):
         axes.annotate(
-            f"{bar.joules:.3g} J", (max(bar.begin_j, bar.end_j), k), textcoords="offset points", xytext=(3, -3), fontsize=8
+            joules_told(bar.joules), (max(bar.begin_j, bar.end_j), k), textcoords="offset points", xytext=(3, -3), fontsize=8
         )
     axes.invert_yaxis()
     axes.margins(x=0.15)

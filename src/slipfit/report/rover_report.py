@@ -136,6 +136,9 @@ def told_rows(trajectory: RoverTrajectory, beside: TorqueModelRun | None = None)
         ["grip used", f"{t.largest_grip_used:.2f} of the load, kept for 0.05 s"],
         ["nearest to tipping over", f"{np.degrees(t.smallest_tip_over_margin_rad):.1f}° left"],
     ]
+    if t.is_on_soil:
+        middle_mm, deepest_mm = 1e3 * np.nanmedian(t.sinkage_m), 1e3 * np.nanmax(t.sinkage_m)
+        rows.append(["sinkage of wheels", f"median {middle_mm:.1f} mm, at most {deepest_mm:.1f} mm"])
     lifted = [f"{t.wheel_names[w]} first at {when:.2f} s" for w, when in t.lifted_wheels.items()]
     rows.append(["wheels off the ground", ", ".join(lifted) or "none"])
     rows.append(["energy from the supply", f"{energy.supplied_j:.4g} J{_per_metre(t)}"])

@@ -117,7 +117,9 @@ class _Ground:
     def above(self, places: np.ndarray) -> np.ndarray:
         """Places in the world, nowhere below the surface."""
         if self.terrain is None:
-            return np.asarray(places + self.above_m * self._turn[:, 2])
+            normal = self._turn[:, 2]
+            sunk_m = np.maximum(0.0, -places @ normal)  # in soil the robot's origin is below the untouched surface
+            return np.asarray(places + (sunk_m + self.above_m)[:, None] * normal)
         heights = np.maximum(places[:, 2], self.terrain.height_at(places[:, 0], places[:, 1]))
         return np.column_stack([places[:, :2], heights + self.above_m])
 

@@ -14,8 +14,9 @@ from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 #: More dots of one kind than this are thinned.
 MOST_DOTS = 400
 
+#: Colours of plates' sizes and of normal stresses, and what pages call those that they know; the last three are Okabe and Ito's.
+_COLOURS = (BLUE, ORANGE, GREEN, GREY, "#cc79a7", "#56b4e9", "#e69f00")
 _NAMED = {BLUE: board.BLUE, ORANGE: board.ORANGE, GREEN: board.GREEN, GREY: board.GREY}
-_COLOURS = (BLUE, ORANGE, GREEN, GREY)
 
 SoilData = PlateData | ShearData | WheelData
 
@@ -55,11 +56,11 @@ def _plates(fit: SoilFit, data: PlateData) -> SoilAxes:
     depth = np.linspace(0.0, float(data.sinkage_m.max()), 80)
     for number, width in enumerate(data.widths_m):
         colour, rows = _COLOURS[number % len(_COLOURS)], data.width_m == width
-        marks.append(_dots(f"b = {1e3 * width:.3g} mm", 1e3 * data.sinkage_m[rows], 1e-3 * data.pressure_pa[rows], colour))
+        marks.append(_dots(data.size_words(width), 1e3 * data.sinkage_m[rows], 1e-3 * data.pressure_pa[rows], colour))
         k = fit.values["k_c"] / width + fit.values["k_phi"]
         reached = depth <= 1.02 * float(data.sinkage_m[rows].max())
         line = 1e-3 * k * depth[reached] ** fit.values["n"]
-        marks.append(Marks(f"fit, b = {1e3 * width:.3g} mm", 1e3 * depth[reached], line, colour, is_line=True))
+        marks.append(Marks(data.size_words(width), 1e3 * depth[reached], line, colour, is_line=True))
     return SoilAxes(f"{fit.data}: plates", "sinkage [mm]", "pressure [kPa]", tuple(marks))
 
 
@@ -72,7 +73,7 @@ def _shear(fit: SoilFit, data: ShearData) -> SoilAxes:
         marks.append(_dots(name, 1e3 * data.displacement_m[rows], 1e-3 * data.shear_pa[rows], colour))
         strength = fit.values["cohesion_pa"] + normal * np.tan(fit.values["friction_angle_rad"])
         line = 1e-3 * strength * -np.expm1(-way / fit.values["shear_modulus_m"])
-        marks.append(Marks(f"fit, {name}", 1e3 * way, line, colour, is_line=True))
+        marks.append(Marks(name, 1e3 * way, line, colour, is_line=True))
     return SoilAxes(f"{fit.data}: shear", "shear displacement [mm]", "shear stress [kPa]", tuple(marks))
 
 
@@ -108,10 +109,10 @@ def draw_soil(fit: SoilFit, data: SoilData) -> Figure:
     for axes, content in zip(np.atleast_1d(figure.subplots(1, len(all_axes))), all_axes, strict=True):
         for marks in content.marks:
             look: dict[str, Any] = (
-                {"linewidth": 1.8} if marks.is_line else {"linestyle": "", "marker": ".", "markersize": 3.5, "alpha": 0.5}
+                {"linewidth": 1.6} if marks.is_line else {"linestyle": "", "marker": ".", "markersize": 4.5, "alpha": 0.5}
             )
-            axes.plot(marks.x, marks.y, color=marks.colour, label=marks.name, **look)
-        axes.legend(frameon=False, fontsize=8)
+            axes.plot(marks.x, marks.y, color=marks.colour, label=marks.name if marks.is_line else "_", **look)
+        axes.legend(frameon=False, fontsize=8, title="lines: fit, dots: tests", title_fontsize=8, alignment="left")
         _tidy(axes, content.x, content.y, content.title)
     return figure
 
@@ -122,7 +123,7 @@ def soil_board(all_axes: Sequence[SoilAxes]) -> dict[str, Any]:
     for col, content in enumerate(all_axes):
         drawn.axes(0, col, title=content.title, x=content.x, y=content.y)
         for marks in content.marks:
-            colour = _NAMED[marks.colour]
+            colour = _NAMED.get(marks.colour, marks.colour)
             if marks.is_line:
                 drawn.line(0, col, marks.name, marks.x, marks.y, color=colour, width=2.0, legend=col == 0)
             else:

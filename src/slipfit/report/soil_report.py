@@ -5,12 +5,13 @@ from pathlib import Path
 import slipfit
 from slipfit.calibrate.soil import SoilFit
 from slipfit.calibrate.soil.cone import TABLE_ROWS
+from slipfit.contact.soil import INFO
 from slipfit.library import Ground
 from slipfit.report.html import Panel, render, write_page
 from slipfit.report.soil_figure import SoilData, soil_axes, soil_board
 from slipfit.twin import FittedParameter, Status
 
-HEADS = ["constant", "value and 90 % interval", "status", "source", "note"]
+HEADS = ["constant", "value ± standard deviation, 90 % interval", "status", "source", "note"]
 HELD_OUT_HEADS = ["model", "left out", "pull, % of load", "sinkage, mm", "on fitted repeats: pull, %", "sinkage, mm"]
 
 
@@ -36,8 +37,8 @@ def soil_page(fit: SoilFit, data: SoilData | None, *, ground: Ground | None = No
         "constants": [_row(fit, name, told) for name, told in fit.parameters.items()],
         "combinations": [_row(fit, name, told) for name, told in fit.combinations.items()],
         "rank": f"{fit.told_sentence().capitalize()}." if fit.names else "",
-        "errors": [[name.replace("_", " "), f"{value:.4g}"] for name, value in fit.errors.items()],
-        "valid": [[name, f"{low:.3g} to {high:.3g}"] for name, (low, high) in fit.valid_for.items()],
+        "errors": fit.errors_told(),
+        "valid": fit.range_told(),
         "held_out_heads": HELD_OUT_HEADS,
         "held_out": [
             [
@@ -71,9 +72,15 @@ def _about(fit: SoilFit) -> str:
 
 def _row(fit: SoilFit, name: str, told: FittedParameter) -> list[str]:
     text = told.text()
-    if text == "unknown":
-        text = "not told" + (f" ({fit.untold(name)})" if name in fit.values else "")
-    return [name, text, _status(fit, told), told.source, told.note]
+    if name in fit.parameters:
+        text = " ".join(filter(None, [", ".join(filter(None, fit.told_cells(name)[1:3])), _best(fit, name)]))
+    known = INFO.parameter(name)
+    return [name, text, _status(fit, told), told.source, told.note or (known.about if known else "")]
+
+
+def _best(fit: SoilFit, name: str) -> str:
+    """What stands for a constant that is not told."""
+    return fit.told_cells(name)[3] if fit.parameters[name].value is None else ""
 
 
 def _status(fit: SoilFit, told: FittedParameter) -> str:

@@ -1,7 +1,7 @@
 """Rovers: drives on routes, over terrains, and with books of their energy. One run or thousands, as `run` does for the rest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from slipfit.simulate.assemble import (
     Values,
     battery_of,
     body_of,
+    check_carries,
     is_soft,
     law_of,
     losses_of,
@@ -25,6 +26,7 @@ from slipfit.simulate.assemble import (
     wheels_of,
 )
 from slipfit.simulate.commands import command_table
+from slipfit.simulate.grousers import on_tips, spacing_note
 from slipfit.simulate.rover_trajectory import RoverTrajectory, distance_from_path
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.tip_over import tip_over_margin
@@ -166,7 +168,7 @@ class RoverBatch:
         at_m = np.array(self.robot.wheels.at_m.value)
         kept: dict[str, Any] = {name: body[name] for name in RoverTrajectory.body_fields if name in body}
         route = self.scenario.route
-        return RoverTrajectory(
+        motion = RoverTrajectory(
             time_s=self.time_s[:until],
             **kept,
             tip_over_margin_rad=tip_over_margin(at_m, (com[0], com[1], com[2]), felt),
@@ -197,6 +199,16 @@ class RoverBatch:
             gravity_mps2=self._value("gravity_mps2", i),
             notes=self.notes,
         )
+        return replace(motion, notes=(*self.notes, *self._about_grousers(motion, i)))
+
+    def _about_grousers(self, motion: RoverTrajectory, i: int) -> tuple[str, ...]:
+        """A note where grousers stand too far apart for what the model takes them for."""
+        count, height_m = self.robot.wheels.grouser_count, self._value("grouser_height_m", i)
+        if count is None or not self.is_on_soil:
+            return ()
+        rim_m = self._value("radius_m", i) - height_m
+        note = spacing_note(rim_m, height_m, round(count.value), motion.sinkage_m, motion.slip)
+        return (note,) if note else ()
 
     def _last_s(self, i: int, status: RunStatus, stopped_s: float) -> float:
         end = float(self.time_s[-1])
@@ -208,8 +220,8 @@ class RoverBatch:
         return float(self._each(name)[i])
 
     def _each(self, name: str) -> np.ndarray:
-        """A number of every run, (runs,); 0 where the scenario has none of that name."""
-        return np.broadcast_to(np.asarray(self.values.get(name, 0.0), dtype=float), len(self))
+        """A number of every run as it was driven with, (runs,); 0 where the scenario has none of that name."""
+        return np.broadcast_to(np.asarray(on_tips(self.values).get(name, 0.0), dtype=float), len(self))
 
 
 def _from_plane(body: dict[str, np.ndarray], into_mps2: float) -> dict[str, np.ndarray]:
@@ -259,7 +271,7 @@ def drive_rovers(
     values, notes = _with_tyres(robot, values) if in_space and not on_soil else (values, ())
     notes += _too_sharp(terrain, robot) if terrain else ()
     if on_soil:
-        _check_carries(ground, values)
+        check_carries(f"ground {ground.name}", "wheel", values, values["width_m"])
     driver, hold, steps = _driver(robot, scenario, values)
     steps += -steps % every
     batch = as_batch(runs_of(robot, ground, scenario, values, driver, terrain, n), n)
@@ -308,18 +320,6 @@ def _check_inertias(robot: Robot, where: str) -> None:
     if missing:
         raise SimulationError(
             f"{robot.name} has no {missing[0]}; on {where} a robot pitches and rolls, add it to the robot's file"
-        )
-
-
-def _check_carries(ground: Ground, values: Values) -> None:
-    """A negative k_c, as fits give such, leaves no pressure below a narrow wheel."""
-    k_c, k_phi, width_m = (np.asarray(values[name], dtype=float) for name in ("k_c", "k_phi", "width_m"))
-    constant, widths_m = np.broadcast_arrays(k_c / width_m + k_phi, width_m)
-    if (wrong := constant <= 0.0).any():
-        raise SimulationError(
-            f"ground {ground.name}: k_c/b + k_phi is {'negative' if constant[wrong][0] < 0.0 else 'zero'} at this wheel's width "
-            f"of {widths_m[wrong][0]:g} m ({constant[wrong][0]:.4g} N/m^(n+2)), this soil would carry nothing; take constants "
-            f"from plates about as wide as the wheel"
         )
 
 
@@ -398,6 +398,7 @@ def runs_of(
     robot: Robot, ground: Ground, scenario: Scenario, v: Values, driver: Any, terrain: Terrain | None, n: int
 ) -> rough.RoughRuns | skid_steer.SkidSteerRuns:
     """A batch, before its leaves are filled up."""
+    v = on_tips(v)
     motor = powertrain_of(robot, v)
     shared: dict[str, Any] = {
         "wheels": wheels_of(robot, v, n),

@@ -76,6 +76,11 @@ class RoverTrajectory(Trajectory):
         return np.asarray(np.arctan2(-self.slip_y_mps, along))
 
     @property
+    def is_on_soil(self) -> bool:
+        """Whether wheels sank."""
+        return bool((self.sinkage_m > 0.0).any())
+
+    @property
     def distance_m(self) -> float:
         """Length of the path in space."""
         return float(np.sqrt(np.diff(self.x_m) ** 2 + np.diff(self.y_m) ** 2 + np.diff(self.z_m) ** 2).sum())
@@ -138,8 +143,8 @@ class RoverTrajectory(Trajectory):
     def summary(self) -> str:
         """A screen of text."""
         lines = super().summary().splitlines()
-        status = [line for line in lines if line.startswith("  status")]
-        lines = [line for line in lines if line not in status]
+        if self.has_failed_at_once:
+            return "\n".join(lines)
         if self.waypoints_m:
             lines.append(f"  route    {self._route_told()}, at most {self.largest_cross_track_m:.3f} m beside the path")
         tilt = np.degrees([np.abs(self.roll_rad).max(), np.abs(self.pitch_rad).max(), self.smallest_tip_over_margin_rad])
@@ -148,15 +153,16 @@ class RoverTrajectory(Trajectory):
         lines.append(f"  tip-over {tilt[2]:.1f}° left at the least")
         slip, angle = np.quantile(np.abs(self.slip), (0.5, 0.95)), np.degrees(np.quantile(np.abs(self.slip_angle_rad), 0.95))
         lines.append(f"  slip     median {slip[0]:.3f}, 95 % of the time below {slip[1]:.3f}; slip angle below {angle:.1f}°")
-        if self.sinkage_m.any():
+        if self.is_on_soil:
             middle, deepest = 1e3 * np.median(self.sinkage_m), 1e3 * self.sinkage_m.max()
             lines.append(f"  sinkage  median {middle:.1f} mm, at most {deepest:.1f} mm")
         lines.append(self.energy.summary())
         lines += [f"  note     {note}" for note in self.all_notes]
-        when = f" at {self.stopped_at_s:.3f} s" if np.isfinite(self.stopped_at_s) else ""
-        if self.status not in (RunStatus.FINISHED, RunStatus.ARRIVED):
-            lines.append(f"  status   {self.status.value}{f' It happened{when}.' if when else ''}")
         return "\n".join(lines)
+
+    def _status_rows(self) -> list[str]:
+        when = f" It happened at {self.stopped_at_s:.3f} s." if np.isfinite(self.stopped_at_s) else ""
+        return [row + when for row in super()._status_rows()]
 
     def _route_told(self) -> str:
         if self.status is RunStatus.ARRIVED:
@@ -175,6 +181,14 @@ class RoverTrajectory(Trajectory):
         return np.column_stack(
             [sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy]
         )
+
+    def body_axes(self) -> np.ndarray:
+        """The body's axes x, y, z in the ground's frame, (T, 3, 3): one row for each axis."""
+        (cr, sr), (cp, sp), (cy, sy) = ((np.cos(a), np.sin(a)) for a in (self.roll_rad, self.pitch_rad, self.heading_rad))
+        x = np.column_stack([cp * cy, cp * sy, -sp])
+        y = np.column_stack([sr * sp * cy - cr * sy, sr * sp * sy + cr * cy, sr * cp])
+        z = np.column_stack([cr * sp * cy + sr * sy, cr * sp * sy - sr * cy, cr * cp])
+        return np.stack([x, y, z], axis=1)
 
     def _tum_rows(self) -> np.ndarray:
         return np.column_stack([self.time_s, self.x_m, self.y_m, self.z_m, self.quaternions_xyzw()])

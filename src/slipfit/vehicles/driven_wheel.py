@@ -51,12 +51,18 @@ def soften(law, answer, give, free_rim):
 
 
 @part
+def is_excess(force_x, force_y, most_x, most_y):
+    """Whether a force is more than a contact carries, of which (most_x, most_y) is what it could."""
+    return abs(force_x - most_x) + abs(force_y - most_y) > TOLERATED_EXCESS * (abs(most_x) + abs(most_y))
+
+
+@part
 def surprises(powertrain, law, losses, work, n, radius, force_x, force_y, load):
     """Keep the force of a solution; whether it is more than the contact carries, or makes the drive act otherwise than taken."""
     work.force_x[n], work.force_y[n] = force_x, force_y
     most_x, most_y = strongest(law, force_x, force_y, load)
     work.next_x[n], work.next_y[n] = most_x, most_y
-    excess = abs(force_x - most_x) + abs(force_y - most_y) > TOLERATED_EXCESS * (abs(most_x) + abs(most_y))
+    excess = is_excess(force_x, force_y, most_x, most_y)
     spin, torque = spin_of(work, n), radius * force_x
     if has_rolling(losses):
         torque += work.drag[n] * spin.speed

@@ -50,7 +50,13 @@ def meet(footing, law, powertrain, losses, memory, work, n, radius, ground_x, gr
 
 @chosen_by_type
 def resists(footing):
-    """Whether soil holds the hub back (`work.resist`). Where none does, the vehicle saves the arithmetic."""
+    """Whether soil holds the hub back (`work.hub_start`, `work.resist`). Where none does, the vehicle saves the arithmetic."""
+    return False
+
+
+@chosen_by_type
+def yields(footing):
+    """Whether a contact of which a step's last passes still ask more than it has gives just what it has."""
     return False
 
 

@@ -17,7 +17,7 @@ Valid for  ground whose curvature radii are larger than the wheel's: one contact
 from math import atan2, isfinite, sqrt
 from typing import Any, NamedTuple
 
-from slipfit.contact.touch import Touch, memory_size
+from slipfit.contact.touch import Touch, Traction, memory_size
 from slipfit.ground.shape import Memory, cell_count, gravity_in_ground
 from slipfit.kernels import (
     WIDTH,
@@ -40,9 +40,9 @@ from slipfit.kernels import (
 )
 from slipfit.kernels.space import Rows3, Sym3, Vec3, added, cross, dot, rotation, scaled, to_ground
 from slipfit.vehicles.books import Books, Totals, are_kept, drive_stores, enter, tally
-from slipfit.vehicles.driven_wheel import roll_on, soften, surprises
+from slipfit.vehicles.driven_wheel import is_excess, roll_on, soften, surprises
 from slipfit.vehicles.driver import Seen
-from slipfit.vehicles.footing import is_sunk, leave, limit_here, meet, resists, stored
+from slipfit.vehicles.footing import is_sunk, leave, limit_here, meet, resists, stored, yields
 from slipfit.vehicles.losses import air_drag, caster_moment
 from slipfit.vehicles.planar_body import MOST_PASSES, Start, look_again
 from slipfit.vehicles.powertrain import prepared
@@ -122,7 +122,7 @@ def _expect(robot, tyre, hubs, work, free, dt, zero):
 
 
 @part
-def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, turning, dt, zero):
+def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, turning, may_yield, dt, zero):
     """What all wheels add to the body's equations, taken at a guess of the velocities to come."""
     velocity, rate = abreast(velocity), abreast(rate)
     axx = axy = axz = ayy = ayz = azz = fx = fy = fz = mx = my = mz = abreast(zero)
@@ -137,6 +137,8 @@ def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, t
             hub_x = dot(ex, added(velocity, cross(rate, hub_of(hubs, n))))
         met = meet(tyre, law, powertrain, losses, memory, work, n, radius, ground_x, ground_y, rising, hub_x, dt)
         start_x, start_y, xx, xy, yy = soften(law, met.answer, met.give, met.free_rim)
+        if may_yield and yields(tyre):
+            start_x, start_y, xx, xy, yy = _at_its_limit(work, n, Traction(start_x, start_y, xx, xy, yy))
         work.xx[n], work.xy[n], work.yy[n], work.start_x[n], work.start_y[n] = xx, xy, yy, start_x, start_y
         # H = xx ex ex^T + xy (ex ey^T + ey ex^T) + yy ey ey^T + nn n n^T, by rows of what one m/s along each axis gives.
         kx = combined(ex, ey, normal, xx * ex.x + xy * ey.x, xy * ex.x + yy * ey.x, work.nn[n] * normal.x)
@@ -159,6 +161,9 @@ def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, t
             cyy, cyz, czz = cyy + r * a.y * a.y, cyz + r * a.y * a.z, czz + r * a.z * a.z
         f = combined(ex, ey, normal, start_x, start_y, work.start_n[n])
         m = cross(arm, f)
+        if resists(tyre):
+            back = scaled(ex, work.hub_start[n])
+            f, m = added(f, back), added(m, cross(hub_of(hubs, n), back))
         fx, fy, fz, mx, my, mz = fx + f.x, fy + f.y, fz + f.z, mx + m.x, my + m.y, mz + m.z
     return Load6(
         Sym3(folded(axx), folded(axy), folded(axz), folded(ayy), folded(ayz), folded(azz)),
@@ -171,6 +176,17 @@ def _gather(powertrain, law, losses, tyre, hubs, memory, work, velocity, rate, t
         Vec3(folded(fx), folded(fy), folded(fz)),
         Vec3(folded(mx), folded(my), folded(mz) + turning),
     )
+
+
+@part
+def _at_its_limit(work, n, answer):
+    """An answer; or, where the pass before asked for more than the contact has or it yielded then, that limit at any velocity."""
+    zero = alike(0.0, answer.xx)
+    asked = is_excess(work.force_x[n], work.force_y[n], work.next_x[n], work.next_y[n]) | (work.yy[n] == 0.0)
+    return Traction(
+        where(asked, work.next_x[n], answer.start_x), where(asked, work.next_y[n], answer.start_y),
+        where(asked, zero, answer.xx), where(asked, zero, answer.xy), where(asked, zero, answer.yy),
+    )  # fmt: skip
 
 
 @part
@@ -190,7 +206,8 @@ def _share_out(powertrain, law, losses, tyre, hubs, work, velocity, rate, zero):
         work.load[n] = load
         along = force_x
         if resists(tyre):
-            work.hub[n] = -work.resist[n] * dot(ex, added(velocity, cross(rate, hub_of(hubs, n))))
+            speed = dot(ex, added(velocity, cross(rate, hub_of(hubs, n))))
+            work.hub[n] = work.hub_start[n] - work.resist[n] * speed
             along += work.hub[n]
         f = combined(ex, ey, normal, along, force_y, load)
         fx, fy, fz = fx + f.x, fy + f.y, fz + f.z
@@ -242,12 +259,14 @@ def step(robot, hubs, memory, work, notebook, s, dt):
     active = zero == 0.0
     guess_v, guess_r = velocity, rate
     total = free.gravity
-    for k in range(MOST_PASSES):
-        load = _gather(powertrain, law, losses, tyre, hubs, memory, work, guess_v, guess_r, turning, dt, zero)
+    passes = MOST_PASSES + 1 if yields(tyre) else MOST_PASSES
+    for k in range(passes):
+        may_yield = k >= MOST_PASSES - 1
+        load = _gather(powertrain, law, losses, tyre, hubs, memory, work, guess_v, guess_r, turning, may_yield, dt, zero)
         velocity, rate = solve_six(body, free, load, drag, dt)
         total, again = _share_out(powertrain, law, losses, tyre, hubs, work, velocity, rate, zero)
         active = active & again
-        if k == MOST_PASSES - 1 or not any_of(active):
+        if k == passes - 1 or not any_of(active):
             break
         guess_v, guess_r = _either(active, velocity, guess_v), _either(active, rate, guess_r)
         look_again(work, abreast(active))

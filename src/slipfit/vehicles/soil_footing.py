@@ -4,7 +4,7 @@ The wheel turns against T / R, the shear around its rim, which acts as traction 
 on its way to the drawbar pull, R_c = T / R - DP, holds the hub back against its travel (the radial stress passes through the axle
 and makes no torque). Secants keep both passive, and hold a robot at rest:
 
-    F_x = F_0 + (dT/R per slip) s_x',    F_y = (per slip) s_y',    F_hub = -R_c u' / max(|u|, v_fade)
+    F_x = F_0 + (dT/R per slip) s_x',    F_y = (per slip) s_y',    F_hub = -R_c u' / max(|u|, v_fade)    (`held_back`)
 
 The slip that digs follows the wheel's slip over a way of its diameter (of rim or hub, the faster): a spinning wheel digs in as it
 turns, a parked one does not. A wheel that rises unloads the soil below it along the line of `pressure`, until it has rolled on to
@@ -17,7 +17,7 @@ Reference  derived in docs/theory/soil, eq. (footing)
 from math import sqrt
 from typing import NamedTuple
 
-from slipfit.contact.slip import transport_speed
+from slipfit.contact.slip import RESISTS_FROM_MPS, transport_speed
 from slipfit.contact.soil.constants import Soil
 from slipfit.contact.soil.plate import Place
 from slipfit.contact.soil.pressure import SHALLOWEST_M, exponent_at
@@ -27,7 +27,19 @@ from slipfit.ground.shape import leave_rut, rut_at
 from slipfit.kernels import alike, part, where
 from slipfit.kernels.space import Vec3, to_ground
 from slipfit.vehicles.driven_wheel import release
-from slipfit.vehicles.footing import Left, Met, is_sunk, leave, limit_here, look_ahead, meet, resists, static_depth, static_load
+from slipfit.vehicles.footing import (
+    Left,
+    Met,
+    is_sunk,
+    leave,
+    limit_here,
+    look_ahead,
+    meet,
+    resists,
+    static_depth,
+    static_load,
+    yields,
+)
 
 #: What a contact remembers: the slip that digs, how deep the soil below it has been pressed, and the share of the soil's strength
 #: with which shear lifts the wheel.
@@ -35,9 +47,6 @@ _DIGGING, _PRESSED, _LIFTING = 0, 1, 2
 
 #: Way, in radii, over which slip digs a wheel in: single wheels in test bins settle within about their diameter.
 _DIGS_OVER = 2.0
-
-#: Below this speed the soil's resistance fades, m/s: it takes rolling. A standing robot is held by shear.
-_FADING_MPS = 1e-3
 
 _NOTHING = 1e-30
 
@@ -50,15 +59,18 @@ class SoilFooting(NamedTuple):
 
 
 class Strength(NamedTuple):
-    """The most that a contact can give, in any direction."""
+    """The most that a contact can give: shear in any direction, and what soil beside the wheel bears besides, across."""
 
-    most: float  # N
+    shear: float  # N
+    beside: float  # N
 
 
 @strongest.of(Strength)
 def _(law, force_x, force_y, load):
-    scale = min(1.0, law.most / sqrt(force_x * force_x + force_y * force_y + _NOTHING))
-    return scale * force_x, scale * force_y
+    pushed = max(-law.beside, min(law.beside, force_y))
+    sheared = force_y - pushed
+    scale = min(1.0, law.shear / sqrt(force_x * force_x + sheared * sheared + _NOTHING))
+    return scale * force_x, pushed + scale * sheared
 
 
 @memory_size.of(Soil)
@@ -71,9 +83,14 @@ def _(footing):
     return True
 
 
+@yields.of(SoilFooting)
+def _(footing):
+    return True
+
+
 @limit_here.of(SoilFooting)
 def _(footing, law, work, n):
-    return Strength(work.most[n])
+    return Strength(work.most[n], work.beside[n])
 
 
 @is_sunk.of(SoilFooting)
@@ -103,6 +120,32 @@ def _(footing, law, ground, memory, hubs, work, n, below, now):
     work.place_x[n], work.place_y[n] = below.x, below.y
 
 
+class HeldBack(NamedTuple):
+    """Force of the soil on a hub along its wheel: start - per_speed · (the hub's speed at the end of the step)."""
+
+    start: float  # N
+    per_speed: float  # N s/m
+
+
+@part
+def held_back(resistance, traction, rim, ground_x, hub_x):
+    """How soil holds a hub back: by R_c against its travel; of a wheel that spins faster than it travels, against the rim's way.
+
+    Soil lies ahead of where a wheel rolls to, also of one that spins on the spot or slides back, whose pull goes on from that of
+    large slip, T/R - R_c. On the spot it takes no more than traction gives, A = min(R_c, T/R): the two together never drive.
+
+        u along w    -A - (R_c - A) u' / |u|  = -R_c            u against w    -A + (R_c + A) |u'| / |w|  = R_c at |u| = |w|
+
+    Symbols    w, u speeds of rim and hub · T/R traction at the guess, with its sign
+    """
+    against, turning = rim * hub_x < 0.0, max(abs(rim), RESISTS_FROM_MPS)
+    by_travel = resistance / max(abs(hub_x), RESISTS_FROM_MPS)
+    on_the_spot = max(0.0, min(resistance, where(rim < 0.0, -traction, traction)))
+    by_rim = where(against, (resistance + on_the_spot) / turning, (resistance - on_the_spot) / max(abs(hub_x), RESISTS_FROM_MPS))
+    spins = abs(rim) > abs(ground_x)
+    return HeldBack(where(spins, -on_the_spot * rim / turning, alike(0.0, rim)), where(spins, by_rim, by_travel))
+
+
 @meet.of(SoilFooting)
 def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, ground_y, rising, hub_x, dt):
     free_rim, give = release(powertrain, losses, work, n, radius, work.load[n])
@@ -112,7 +155,8 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
     size = max(abs(rim), SLOWEST_TURN * speed)
     per, turning = 1.0 / size, where(abs(rim) >= size, rim, ground_x)
     way = where(turning < 0.0, alike(-1.0, rim), 1.0)
-    rolling, along, across = abs(rim) * per, way * slip_x * per, slip_y * per
+    # A rim that turns against a faster hub drags soil along like a locked one, and its own speed with that.
+    rolling, along, across = max(0.0, way * rim) * per, way * slip_x * per, slip_y * per
     depth, pressed = work.depth[n], memory.contacts[slot(memory, law, n, _PRESSED)]
     digging = memory.contacts[slot(memory, law, n, _DIGGING)]
     lowest = max(max(depth, pressed), SHALLOWEST_M)
@@ -139,9 +183,11 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
         where(is_loaded, nn, zero),
         where(is_loaded, load, zero),
     )
-    held_back = (sums.turn_start - sums.pull_start) + (sums.turn_per_slip - sums.pull_per_slip) * along + sums.drag
-    work.resist[n] = kept * max(0.0, held_back) / max(abs(hub_x), _FADING_MPS)
-    work.most[n] = kept * sums.strength
+    resistance = (sums.turn_start - sums.pull_start) + (sums.turn_per_slip - sums.pull_per_slip) * along + sums.drag
+    turned = way * (sums.turn_start + sums.turn_per_slip * along)
+    back = held_back(kept * max(0.0, resistance), kept * turned, rim, ground_x, hub_x)
+    work.hub_start[n], work.resist[n] = back.start, back.per_speed
+    work.most[n], work.beside[n] = kept * sums.strength, kept * sums.beside
     secant = kept * per
     answer = Traction(kept * way * sums.turn_start, zero, secant * sums.turn_per_slip, zero, secant * sums.side_per_slip)
     return Met(free_rim, give, answer)
@@ -155,7 +201,7 @@ def _(footing, law, ground, memory, work, n, radius, touch, rising, dt):
     # A wheel has turned round, and looks the other way for the soil ahead of it, once it went back by the length of its contact.
     work.facing[n] = max(-1.0, min(1.0, work.facing[n] + dt * ground_x / _reach(radius, deeper)))
     work.depth[n] = max(0.0, deeper)
-    way = where(where(rim == 0.0, ground_x, rim) < 0.0, alike(-1.0, rim), 1.0)
+    way = where(where(abs(rim) >= abs(ground_x), rim, ground_x) < 0.0, alike(-1.0, rim), 1.0)
     slip = max(-1.0, min(1.0, way * touch.slip_x / speed))
     digging, pressed = slot(memory, law, n, _DIGGING), slot(memory, law, n, _PRESSED)
     went = dt * speed

@@ -57,8 +57,10 @@ class Work(NamedTuple):
     depth: Any  # m, of the wheel in the ground; negative in the air
     on_map: Any  # 1, or 0 off the map
     resist: Any  # N s/m, how soil holds the hub back; this and what follows is for soil only
+    hub_start: Any  # N, and of that what does not depend on the hub's speed
     hub: Any  # N, that force
     most: Any  # N, strength of the soil below the wheel
+    beside: Any  # N, and beside it
     rut: Any  # m, deepest sinkage of the place ahead
     rut_slip: Any  # its largest slip
     place_x: Any  # m, where the wheel stands

@@ -9,7 +9,7 @@ import pytest
 from robots import ground_with
 from slipfit.contact import LAWS, Touch, force, traction
 from slipfit.contact.magic_formula import curvature
-from slipfit.contact.slip import SPEED_FLOOR_MPS, ground_speed, slip_ratio, transport_speed
+from slipfit.contact.slip import SPEED_FLOOR_MPS, driving_slip, ground_speed, slip_ratio, transport_speed
 from slipfit.errors import ParameterError
 
 
@@ -128,6 +128,14 @@ class TestSlip:
     def test_slip_ratio(self, u, w, slip):
         """SPEC 5: i = (r omega - V) / max(|r omega|, |V|), positive when the wheel outruns the ground."""
         assert slip_ratio(u, w) == pytest.approx(slip)
+
+    @pytest.mark.parametrize(
+        ("u", "w", "slip"),
+        [(0.8, 1.0, 0.2), (-0.8, -1.0, 0.2), (0.0, -1.0, 1.0), (-0.5, 0.0, -1.0), (0.5, 0.0, -1.0), (-0.5, -0.25, -0.5)],
+    )
+    def test_driving_slip_is_the_same_both_ways(self, u, w, slip):
+        """Specification 5(a), i = 1 - V / (r omega) when driving, with both speeds negative; locked wheels have -1."""
+        assert driving_slip(u, w) == pytest.approx(slip)
 
     @pytest.mark.parametrize("slip", [-0.9, -0.3, 0.0, 0.4, 1.0])
     def test_ground_speed_inverts_the_slip_ratio(self, slip):

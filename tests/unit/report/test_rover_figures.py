@@ -204,6 +204,50 @@ def test_roll_and_pitch_are_against_the_horizontal(uphill, heading_deg, roll_deg
     assert pitch == pytest.approx(pitch_deg, abs=1e-9)
 
 
+def sunk(motion, pitch_rad=0.0):
+    """The same drive as if it had been on soil: wheels 10 to 40 mm deep, the body leaning against the plane."""
+    depth = np.linspace(0.01, 0.04, motion.load_n.shape[1])
+    n = len(motion.time_s)
+    return replace(motion, sinkage_m=np.tile(depth, (n, 1)), pitch_rad=np.full(n, pitch_rad), z_m=np.full(n, -0.025))
+
+
+@pytest.mark.parametrize(("lean_deg", "wanted_deg"), [(-3.0, -23.0), (3.0, -17.0)], ids=["rear deeper", "front deeper"])
+def test_pitch_on_soil_is_that_of_plane_and_body(uphill, lean_deg, wanted_deg):
+    """Facing straight uphill both angles are about the same axis and add up."""
+    facing = replace(sunk(uphill, np.radians(lean_deg)), heading_rad=np.full(len(uphill.time_s), 0.5))
+    roll, pitch = (np.degrees(angle) for angle in roll_and_pitch_rad(facing))
+    assert pitch == pytest.approx(wanted_deg, abs=1e-9)
+    assert roll == pytest.approx(0.0, abs=1e-9)
+
+
+def test_body_axes_are_those_of_the_quaternions(uphill):
+    """Columns of the rotation of w, x, y, z, written down from the definition q v q*."""
+    from scipy.spatial.transform import Rotation
+
+    n = len(uphill.time_s)
+    leaning = replace(uphill, roll_rad=np.full(n, 0.2), pitch_rad=np.full(n, -0.3))
+    wanted = Rotation.from_quat(leaning.quaternions_xyzw()).as_matrix()
+    assert leaning.body_axes() == pytest.approx(np.swapaxes(wanted, 1, 2), abs=1e-12)
+
+
+def test_on_soil_sinkage_is_drawn_wheel_by_wheel(uphill):
+    """In the page's rows, the told numbers and the picture; on hard ground there is none of it."""
+    deep = sunk(uphill)
+    titles = [note["text"] for note in rover_over_time(deep, ROVER)["layout"]["annotations"]]
+    assert "sinkage of each wheel below the untouched surface" in titles
+    assert ["sinkage of wheels", "median 25.0 mm, at most 40.0 mm"] in told_rows(deep)
+    drawn = next(axes for axes in draw_rover(deep, ROVER, UPHILL).axes if axes.get_ylabel() == "sinkage [mm]")
+    assert [line.get_ydata()[0] for line in drawn.lines] == pytest.approx([10.0, 20.0, 30.0, 40.0])
+    assert drawn.yaxis_inverted()
+    assert not any("sinkage" in note["text"] for note in rover_over_time(uphill, ROVER)["layout"]["annotations"])
+
+
+def test_on_soil_the_path_is_not_hidden_below_the_surface(uphill):
+    figure = scene(sunk(uphill), UPHILL)
+    path = next(entry for entry in figure["data"] if entry["type"] == "scatter3d" and entry["mode"] == "lines")
+    assert height_above(np.radians(SLOPE_DEG), 0.5, *places(path).T).min() > 0.0
+
+
 # --- energy -----------------------------------------------------------------------------------------------------------
 
 BOOKS = Energy(100.0, 110.0, 0.0, 60.0, 15.0, 20.0, 0.0, 0.0, 0.5, 1.0, 0.0, -2.0, 0.0, 0.0, 0.0)

@@ -1,13 +1,21 @@
 """Robots on soil: how deep they stand, what holds them, what they leave behind, how steep they climb."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from slipfit.contact.soil import soil, wheel_on_soil
+from slipfit.contact.touch import Touch, strongest
 from slipfit.errors import SimulationError
+from slipfit.ground.shape import Memory
 from slipfit.library import Ground, find_ground, find_robot
 from slipfit.simulate import Scenario, simulate
 from slipfit.simulate.trajectory import RunStatus
+from slipfit.vehicles import rough, soil_footing
+from slipfit.vehicles.footing import leave, meet
+from slipfit.vehicles.soil_footing import Strength, held_back
+from slipfit.vehicles.wheel_contact import Work
 from soil_drives import drive
 
 HUSKY, LYNX = "husky", "lynxmotion_4wd3"
@@ -17,6 +25,71 @@ STANDING = {"commands": [{"for_s": 0.3, "v_mps": 0.0}]}
 def husky_wheel(ground, **state):
     wheels = find_robot(HUSKY).wheels
     return wheel_on_soil(soil(**ground.values()), radius_m=wheels.radius_m.value, width_m=wheels.width_m.value, **state)
+
+
+# --- one contact ---------------------------------------------------------------------------------------------------------------
+
+
+def on_hub(resistance, traction, rim, hub):
+    """Force on a hub that goes on as it was expected to."""
+    back = held_back(resistance, traction, rim, hub, hub)
+    return back.start - back.per_speed * hub
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_hub_is_held_back_against_its_way_or_its_rims(way):
+    """20 N: of a towed wheel and of one that rolls or slips against travel; of one that spins on the spot against its rim, and
+    sliding back as fast as it spins against travel again. At rest nothing. On the spot no more than traction gives, here 8 N."""
+    assert on_hub(20.0, -way * 5.0, 0.0, way * 0.3) == pytest.approx(-way * 20.0)
+    assert on_hub(20.0, -way * 1.0, way * 0.28, way * 0.3) == pytest.approx(-way * 20.0)
+    for traction in (50.0, 8.0):
+        assert on_hub(20.0, way * traction, way * 0.3, way * 0.1) == pytest.approx(-way * 20.0)
+        assert on_hub(20.0, way * traction, way * 0.3, -way * 0.3 * (1.0 - 1e-9)) == pytest.approx(way * 20.0)
+        assert on_hub(20.0, way * traction, way * 0.3, 0.0) == pytest.approx(-way * min(20.0, traction))
+        assert on_hub(20.0, way * traction, 0.0, 0.0) == 0.0
+
+
+def test_what_holds_a_hub_back_never_drives():
+    """Any speeds: rim and hub together lose, T/R (w - u) - F u >= 0 with a traction along the slip; and where the wheel does not
+    spin, the hub alone does."""
+    generator = np.random.default_rng(9)
+    for rim, hub, traction, resistance in generator.normal(size=(2000, 4)) * [0.3, 0.3, 50.0, 20.0]:
+        back = on_hub(abs(resistance), np.copysign(traction, rim - hub), rim, hub)
+        assert abs(traction) * abs(rim - hub) - back * hub >= -1e-12
+        assert abs(rim) > abs(hub) or back * hub <= 0.0
+
+
+def braked(monkeypatch, rim, hub):
+    """Traction of the soil on a wheel 3 cm deep whose rim and hub have these speeds, and the slip that digs after a step."""
+    law, work = soil(**find_ground("dry_sand").values()), SimpleNamespace(**{name: np.zeros(1) for name in Work._fields})
+    memory, ground = Memory(np.zeros(3), np.zeros(0)), SimpleNamespace()
+    work.depth[0] = 0.03
+    monkeypatch.setattr(soil_footing, "release", lambda *_: (rim, 0.0))
+    monkeypatch.setattr(soil_footing, "leave_rut", lambda *_: None)
+    footing = soil_footing.SoilFooting(0.1, 0.05)
+    answer = meet(footing, law, None, None, memory, work, 0, 0.15, hub, 0.0, 0.0, hub, 1e-3).answer
+    leave(footing, law, ground, memory, work, 0, 0.15, Touch(rim - hub, 0.0, rim, 100.0), 0.0, 1e-3)
+    return answer.start_x + answer.xx * (rim - hub), memory.contacts[0]
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_wheel_about_locked_is_locked(monkeypatch, way):
+    """Whether its rim creeps along with the ground or against it: the same drag, and the soil learns of a skid, not of a wheel
+    that spins. One that turns against its hub for real is dragged no less."""
+    hub = way * 0.3
+    (along, skid), (locked, _), (against, skid_too) = (braked(monkeypatch, rim * hub, hub) for rim in (1e-6, 0.0, -1e-6))
+    assert way * locked < -10.0
+    assert [along, against] == pytest.approx([locked, locked], rel=1e-4)
+    assert skid == pytest.approx(skid_too, rel=1e-4)
+    assert skid < 0.0
+    assert way * braked(monkeypatch, -0.5 * hub, hub)[0] <= way * locked
+
+
+def test_soil_beside_a_wheel_adds_to_its_strength_across_only():
+    """100 N of shear in any direction and 50 N beside the wheel: along it 100 N, across 150 N, askew 40 N beside are kept."""
+    for asked, given in (((140.0, 0.0), (100.0, 0.0)), ((0.0, -170.0), (0.0, -150.0)), ((200.0, 40.0), (100.0, 40.0))):
+        assert strongest(Strength(100.0, 50.0), *asked, 300.0) == pytest.approx(given)
+    assert strongest(Strength(100.0, 50.0), 60.0, 120.0, 300.0) == pytest.approx((60.0, 120.0))
 
 
 # --- in plain Python: a few hundred steps --------------------------------------------------------------------------------------
@@ -48,6 +121,13 @@ def test_a_thin_layer_does_not_carry_its_base_does(layer_m):
         assert ((motion.sinkage_m[k] > layer_m) & (motion.sinkage_m[k] < layer_m + 2e-4)).all()
 
 
+def test_sand_on_rock_holds_as_its_grains_do():
+    """3 mm of sand on a base that carries all but a hundredth: parked at 20 degrees, below phi = 28, nothing slides."""
+    motion = drive(HUSKY, Scenario(**STANDING, ground={"slope_rad": 0.35}), sand_with(layer_m=0.003)).run(0)
+    late = motion.time_s > 0.15
+    assert np.hypot(np.ptp(motion.x_m[late]), np.ptp(motion.y_m[late])) / 0.15 < 1e-6
+
+
 def test_a_soil_that_carries_nothing_at_the_wheels_width_is_refused():
     """-2e5 / 0.1143 + 1528430 = -221351 N/m^(n+2); nothing is compiled before."""
     with pytest.raises(SimulationError, match=r"k_c/b \+ k_phi is negative at this wheel's width of 0.1143 m \(-2.214e\+05"):
@@ -62,6 +142,32 @@ def test_a_parked_robot_does_not_creep_away(uphill):
     late = motion.time_s > 0.15
     crept = np.hypot(np.ptp(motion.x_m[late]), np.ptp(motion.y_m[late]))
     assert crept / 0.15 < 1e-6
+
+
+def test_nothing_moves_at_rest_on_the_level():
+    """Less than the stick speed of all laws, 1e-6 m/s: wheels that settle pitch the body by nanometres."""
+    motion = drive(HUSKY, Scenario(**STANDING)).run(0)
+    assert np.hypot(motion.x_m, motion.y_m).max() < 1e-7
+    assert np.abs(motion.vx_mps[5:]).max() < 1e-6
+
+
+def test_forces_stay_within_the_soils_strength(monkeypatch):
+    """A robot that stops on a steep slope: wheels go from holding to sliding, and some steps' passes do not come to an end.
+    What is kept is the strength at most, to the tolerance of 1 % that ends passes. (Up to 1.9 of it was kept, here 1.11.)"""
+    most, commit = [], rough._commit
+
+    def watched(powertrain, law, losses, tyre, books, ground, hubs, memory, work, *rest):
+        for n in range(4):
+            fx, fy = work.force_x[n], work.force_y[n]
+            sheared = np.hypot(fx, max(0.0, abs(fy) - work.beside[n]))
+            most.append(sheared / max(work.most[n], 1.0))
+        return commit(powertrain, law, losses, tyre, books, ground, hubs, memory, work, *rest)
+
+    monkeypatch.setattr(rough, "_commit", watched)
+    commands = [{"for_s": 0.2, "v_mps": 0.5}, {"for_s": 0.2, "v_mps": 0.0}]
+    place = {"slope_rad": 0.45, "uphill_rad": 0.7}
+    drive(HUSKY, Scenario(commands=commands, ground=place, step_s=0.002, record_s=0.02))
+    assert 0.9 < max(most) < 1.02
 
 
 def test_mirrored_commands_move_mirrored():
@@ -131,8 +237,9 @@ def test_steady_driving_is_the_single_wheels():
 
 def test_climbs_what_its_wheels_can_pull():
     """The steepest slope is where the pull-slip curves of its wheels have their largest sum, to 2 %: just below it goes on
-    climbing, just above it digs in. Without ruts, so that all wheels have the curve of untouched soil; loads by the moments about
-    the hubs, into which the wheels' torques enter."""
+    climbing, just above it digs in and does not creep uphill (1 to 2 mm/s while spinning wheels felt no resistance). Without
+    ruts, so that all wheels have the curve of untouched soil; loads by the moments about the hubs, into which the wheels' torques
+    enter."""
     ground, robot, height = find_ground("dry_sand"), find_robot(HUSKY), 0.05
     radius, (front_x, _) = robot.wheels.radius_m.value, robot.wheels.at_m.value[0]
     slips, limit, torque = np.linspace(0.02, 0.98, 97), 0.15, 0.0
@@ -155,7 +262,7 @@ def test_climbs_what_its_wheels_can_pull():
     )
     speed = np.gradient(batch.column("x_m"), 0.1, axis=1)[:, -5:].mean(axis=1)
     assert (speed[:2] > 0.1).all()
-    assert (speed[2:] < 0.01).all()
+    assert (speed[2:] < 1e-4).all()
 
 
 def test_a_robot_that_dug_itself_in_stands_still():

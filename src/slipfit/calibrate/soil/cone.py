@@ -95,6 +95,11 @@ def _check(index_pa: float, unit: str) -> None:
     if low <= index_pa <= high:
         return
     own = UNITS_PA[unit]
+    if index_pa <= 0.0:
+        raise ParameterError(
+            f"a cone index of {index_pa / own:g} {unit}; it is the pressure on a cone that is pushed in, expected "
+            f"{low / own:g} to {high / own:g} {unit}: leave out a sign that stands for the direction"
+        )
     given, hint = index_pa / own, ""
     for other in ("kPa", "MPa", "Pa", "psi"):
         meant = given * UNITS_PA[other]

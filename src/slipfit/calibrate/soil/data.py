@@ -43,9 +43,17 @@ class PlateData:
     sinkage_m: np.ndarray
     pressure_pa: np.ndarray
     findings: tuple[str, ...] = ()
+    is_round: tuple[bool, ...] = ()  # of each test's plate
 
     def __len__(self) -> int:
         return len(self.sinkage_m)
+
+    def size_words(self, width_m: float) -> str:
+        """A plate of this b as its owner calls it: round ones by their diameter."""
+        kinds = {self.is_round[k] if self.is_round else None for k in np.unique(self.test[self.width_m == width_m])}
+        if kinds == {True}:
+            return f"diameter {2e3 * width_m:.3g} mm"
+        return f"width {1e3 * width_m:.3g} mm" if kinds == {False} else f"b = {1e3 * width_m:.3g} mm"
 
     @property
     def widths_m(self) -> np.ndarray:
@@ -120,8 +128,9 @@ def read_plates(path: Path | str, columns: PlateColumns | Path | str) -> PlateDa
         raise LogError(f"{path}: no row has a sinkage above zero; if the file counts it negative, write scale: -1 beside it")
     _check_way(path, "sinkage", sinkage)
     return PlateData(
-        path.name, _digest(path), number[used].astype(int), tuple(names), width[used], sinkage[used], pressure[used], findings
-    )
+        path.name, _digest(path), number[used].astype(int), tuple(names), width[used], sinkage[used], pressure[used], findings,
+        tuple(numbers["diameter"] is not None or _diameter(columns, one) is not None for one in listed),
+    )  # fmt: skip
 
 
 def _plate_rows(
@@ -147,9 +156,14 @@ def _plate_rows(
     return np.array([np.full(count, number), width, sinkage[rows] - one.sinkage_zero_m, push])
 
 
+def _diameter(columns: PlateColumns, one: PlateTest) -> float | None:
+    """Diameter of the plate of one test as the map has it; None for rectangular plates."""
+    return one.diameter_m or (None if one.width_m else columns.diameter_m)
+
+
 def _size(path: Path, columns: PlateColumns, one: PlateTest) -> tuple[float, float]:
     """b and area of the plate of one test."""
-    diameter = one.diameter_m or (None if one.width_m else columns.diameter_m)
+    diameter = _diameter(columns, one)
     if diameter:
         _check_plate(path, one, "diameter", np.array([diameter]))
         return 0.5 * diameter, math.pi * (0.5 * diameter) ** 2

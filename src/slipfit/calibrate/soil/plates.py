@@ -149,9 +149,9 @@ def _findings(data: PlateData, k_c: FittedParameter, k_phi: float, *, several: b
         )
     elif k_c.value is not None and k_c.interval_90 is not None and k_c.interval_90[1] < 0.0:
         found.append(
-            f"k_c is negative: wide plates sink less than narrow ones at the same pressure, as bearing capacity of dry sand "
-            f"grows with width, which Bekker's form lacks; k_c/b + k_phi is a fit for b from {low:.3g} to {high:.3g} m, "
-            f"reaches zero at b = {-k_c.value / k_phi:.3g} m, and says nothing of narrower contacts"
+            f"k_c is negative: wide plates sink less than narrow ones, which Bekker's form lacks; k_c/b + k_phi holds for b from "
+            f"{1e3 * low:.3g} to {1e3 * high:.3g} mm, is zero at {1e3 * -k_c.value / k_phi:.3g} mm, and says nothing of narrower "
+            f"contacts"
         )
     elif k_phi < 0.0:
         found.append(

@@ -1,21 +1,21 @@
 """What a calibration of a soil found: constants with intervals, combinations that are determined, errors, doubts."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from slipfit.contact.soil import INFO
+from slipfit.contact.soil.constants import LEAST_COHESIVE
 from slipfit.errors import ParameterError
 from slipfit.library import Ground
-from slipfit.library.files import validated, write_json
+from slipfit.library.files import validated
+from slipfit.library.ground import unit_of_constant
+from slipfit.library.json_record import JsonRecord
+from slipfit.library.parameter import in_degrees, plain
 from slipfit.twin import FittedParameter, Status
-
-SCHEMA = "slipfit/soil_fit/1"
 
 #: Correlations beyond this are said.
 STRONG = 0.95
@@ -26,6 +26,9 @@ POOR = 0.1
 #: Cohesions below this, Pa, that a fit ends at are none: the law takes them for kPa (`contact.soil.constants`).
 NO_COHESION_PA = 20.0
 
+#: The same of every constant that may be next to none.
+NEXT_TO_NONE = {"cohesion_pa": NO_COHESION_PA, "k_c": LEAST_COHESIVE}
+
 #: What is usually wrong where constants of a fit are no soil's.
 _LIKELY = {
     "plates": "check which column is pressure and which force, units and factors of both, of sinkage and of diameters, and that "
@@ -35,12 +38,24 @@ _LIKELY = {
     "cone": "check the cone index and the kind of soil",
 }
 
+#: What each kind of test is called where it gives no soil.
+_TESTS = {"plates": "the fit of these plates", "shear": "the fit of these shear tests", "wheel": "the fit of this wheel"}
+_TESTS["cone"] = "this cone index"
+
+#: Between doubts in the `about` of grounds that were written before there were `notes`.
 _DOUBT = "; doubt: "
+
+#: How advice to whoever runs the tests begins; it has no place in a ground's file.
+_ADVICE = ("press ", "repeat the ", "shear on", "hold ", "name `", "check ", "doubt ")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SoilFit:
+class SoilFit(JsonRecord):
     """One calibration, of plates, shear tests, wheel tests or a cone. Best values of all constants are in `values`."""
+
+    schema: ClassVar[str] = "slipfit/soil_fit/1"
+    called: ClassVar[str] = "soil fit"
+    written_by: ClassVar[str] = "slipfit soil"
 
     test: str  # plates, shear, wheel or cone
     data: str
@@ -70,46 +85,75 @@ class SoilFit:
                 record["std"] = told.std
             note = told.note or ("" if told.value is not None else "not told by the data")
             records[key] = record | ({"note": note} if note else {})
-        own = self.parameters.get("cohesion_pa")
-        if own is not None and "cohesion_pa" not in self.kept and 0.0 < self.values["cohesion_pa"] < NO_COHESION_PA:
-            records["cohesion_pa"] |= {"value": 0.0, "note": f"{self.values['cohesion_pa']:.2g} Pa was found, which is none"}
+        for key, least in NEXT_TO_NONE.items():
+            if key in self.parameters and key not in self.kept and 0.0 < abs(self.values[key]) < least:
+                records[key] |= {"value": 0.0, "note": f"{self.values[key]:.2g} was found, which is none"}
         missing = [p.name for p in INFO.parameters if p.is_required and p.name not in records]
         if missing:
             raise ParameterError(
                 f"{self.data}: {self.test} tests tell {', '.join(self.parameters)}; a ground needs {', '.join(missing)} too: "
                 f"name a soil to take them from (--soil dry_sand, or a file)"
             )
-        about = _DOUBT.join([f"{self.test} fit of {self.data}", *self.findings, *self._doubts_of(base)])
-        plain = re.sub(r"[^a-z0-9_\-]+", "_", name.lower()).strip("_") or "soil"
-        content = {"name": plain, "about": about, "law": INFO.name, "parameters": records}
+        plain_name = re.sub(r"[^a-z0-9_\-]+", "_", name.lower()).strip("_") or "soil"
+        notes = [note for finding in self.findings if (note := _without_advice(finding))]
+        content = {
+            "name": plain_name,
+            "about": f"{self.test} fit of {self.data}",
+            "notes": [*notes, *self._notes_of(base)],
+            "law": INFO.name,
+            "parameters": records,
+        }
         try:
-            return validated(Ground, content, where=f"{self.data}: these {self.test} tests give no soil")
+            return validated(Ground, content, where=f"{self.data}: {_TESTS[self.test]} gives no soil")
         except ParameterError as error:
             raise ParameterError(f"{error}; {_LIKELY[self.test]}") from None
 
-    def _doubts_of(self, base: Ground | None) -> list[str]:
-        """What was said of constants that stay: the base's doubts, unless a test of the same kind takes its place."""
+    def _notes_of(self, base: Ground | None) -> list[str]:
+        """What was said of constants that stay: the base's notes, unless a test of the same kind takes its place."""
         if base is None or base.about.startswith(f"{self.test} fit of "):
             return []
         of = f"of {base.name}: "
-        return [doubt if doubt.startswith("of ") else of + doubt for doubt in base.about.split(_DOUBT)[1:]]
+        return [note if note.startswith("of ") else of + note for note in (*base.notes, *base.about.split(_DOUBT)[1:])]
 
     def summary(self) -> str:
         """A screen of text."""
         lines = [f"{self.data}: " + ("one number" if self.test == "cone" else f"{self.test}, {self.rows} rows")]
-        for name, told in self.parameters.items():
-            rest = "" if told.value is not None else f" ({self.untold(name)})"
-            text = told.text()
-            status = "  sits on the bound of its range" if told.status == "at_bound" else ""
-            lines.append(f"  {name:<22}{'not told' if text == 'unknown' else text}{rest}{status}")
-        lines += [f"  {name}: {told.text()}" for name, told in self.combinations.items()]
+        cells = [self.told_cells(name) for name in self.parameters]
+        cells += [(name, told.value_text(), told.range_text(), "") for name, told in self.combinations.items()]
+        width = [max(len(row[k]) for row in cells) for k in range(3)]
+        lines += [
+            f"  {name:<{width[0]}}  {value:<{width[1]}}  {ends:<{width[2]}}  {said}".rstrip() for name, value, ends, said in cells
+        ]
+        lines.append("  ± is one standard deviation, 90 % an interval that holds the truth nine times in ten")
         if self.told < len(self.parameters) and self.names:
             lines.append(f"  {self.told_sentence()}")
         lines += self._together()
-        lines += [f"  {name.replace('_', ' ')}: {value:.4g}" for name, value in self.errors.items()]
-        lines += [f"  valid for {name} {low:.3g} to {high:.3g}" for name, (low, high) in self.valid_for.items()]
+        lines += [f"  {words}: {value}" for words, value in self.errors_told()]
+        lines += [f"  valid for {words} {ends}" for words, ends in self.range_told()]
         lines += _held_out_lines(self.held_out)
         return "\n".join([*lines, *(f"! {finding}" for finding in self.findings)])
+
+    def told_cells(self, name: str) -> tuple[str, str, str, str]:
+        """A constant, its value with spread and unit, its interval, and its status."""
+        told, unit = self.parameters[name], unit_of_constant(INFO.name, name)
+        space = " " if unit else ""
+        if told.value is None:
+            return name, "not told" if not told.range_text() else "", told.range_text(), f"({self.untold(name)}{space}{unit})"
+        said = "sits on the bound of its range" if told.status == "at_bound" else ""
+        return name, f"{told.value_text()}{space}{unit}{in_degrees(name, told.value, told.std)}", told.range_text(), said
+
+    def errors_told(self) -> list[tuple[str, str]]:
+        """Errors in words, with units."""
+        return [_with_unit(name, value) for name, value in self.errors.items()]
+
+    def range_told(self) -> list[tuple[str, str]]:
+        """Between what the tests lay, in words, with units."""
+        told = []
+        for name, (low, high) in self.valid_for.items():
+            words, end = _with_unit(name, high)
+            begin = _with_unit(name, low)[1].split()[0]
+            told.append((words, f"{begin} to {end}"))
+        return told
 
     @property
     def told(self) -> int:
@@ -124,7 +168,7 @@ class SoilFit:
     def untold(self, name: str) -> str:
         """What stands for a constant that is not told."""
         words = "stays the soil's" if name in self.kept else "best fit"
-        return f"{words} {self.values[name]:.4g}"
+        return f"{words} {plain(self.values[name], 4)}"
 
     def _together(self) -> list[str]:
         n = len(self.names)
@@ -139,7 +183,7 @@ class SoilFit:
     def to_document(self) -> dict[str, Any]:
         """For --json and files."""
         return {
-            "schema": SCHEMA,
+            "schema": self.schema,
             "test": self.test,
             "data": self.data,
             "rows": self.rows,
@@ -157,48 +201,44 @@ class SoilFit:
         }
 
     @classmethod
-    def from_document(cls, data: Any, *, where: str) -> "SoilFit":
-        """From what `to_document` gave."""
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-            raise ParameterError(f"{where}: schema is {found!r}; expected {SCHEMA!r}, as slipfit soil writes it")
-        try:
-            told = {
-                key: {name: FittedParameter.model_validate(p) for name, p in data[key].items()}
-                for key in ("parameters", "combinations")
-            }
-            return cls(
-                data["test"],
-                data["data"],
-                data["rows"],
-                data["values"],
-                told["parameters"],
-                told["combinations"],
-                tuple(data["correlation"]["names"]),
-                np.array(data["correlation"]["matrix"], dtype=float),
-                data["rank"],
-                data["errors"],
-                {name: (ends[0], ends[1]) for name, ends in data["valid_for"].items()},
-                tuple(data["findings"]),
-                data["held"],
-                tuple(data["held_out"]),
-                tuple(data.get("kept", ())),
-            )
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise ParameterError(f"{where}: not a whole soil fit ({error}); write it anew with slipfit soil") from None
+    def _of_document(cls, data: dict[str, Any], where: str) -> Self:
+        told = {
+            key: {name: FittedParameter.model_validate(p) for name, p in data[key].items()}
+            for key in ("parameters", "combinations")
+        }
+        return cls(
+            data["test"],
+            data["data"],
+            data["rows"],
+            data["values"],
+            told["parameters"],
+            told["combinations"],
+            tuple(data["correlation"]["names"]),
+            np.array(data["correlation"]["matrix"], dtype=float),
+            data["rank"],
+            data["errors"],
+            {name: (ends[0], ends[1]) for name, ends in data["valid_for"].items()},
+            tuple(data["findings"]),
+            data["held"],
+            tuple(data["held_out"]),
+            tuple(data.get("kept", ())),
+        )
 
-    def save(self, path: Path | str, *, force: bool = False) -> None:
-        """Write a JSON file; an existing one only with `force`."""
-        write_json(Path(path), self.to_document(), force=force)
 
-    @classmethod
-    def load(cls, path: Path | str) -> "SoilFit":
-        """Read what `save` wrote."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ParameterError(f"{path}: cannot be read as JSON ({error}); expected a soil fit") from None
-        return cls.from_document(data, where=str(path))
+def _without_advice(finding: str) -> str:
+    """What a finding says, without what to do about it."""
+    parts = [part for part in finding.split("; ") if not part.startswith(_ADVICE) and "--" not in part]
+    return "; ".join(parts)
+
+
+def _with_unit(name: str, value: float) -> tuple[str, str]:
+    """A number of an error or of a range as it is read: stresses in kPa, lengths in mm, shares in percent."""
+    if "_over_" in name:
+        return name.replace("_", " "), f"{100.0 * value:.3g} %"
+    for ending, factor, unit in (("_pa", 1e-3, "kPa"), ("_m", 1e3, "mm")):
+        if name.endswith(ending):
+            return name.removesuffix(ending).replace("_", " "), f"{factor * value:.3g} {unit}"
+    return name.replace("_", " "), f"{value:.3g}"
 
 
 def determined(combinations: Mapping[str, FittedParameter]) -> dict[str, FittedParameter]:

@@ -15,6 +15,7 @@ from slipfit.calibrate.soil.result import SoilFit, determined, doubts
 from slipfit.contact.soil import INFO
 from slipfit.contact.soil.constants import STEEPEST_FRICTION_RAD
 from slipfit.errors import FitError
+from slipfit.library.parameter import plain
 from slipfit.twin import FittedParameter, Status
 
 #: Normal stresses that differ by less than this share are one.
@@ -63,14 +64,14 @@ def _result(data: ShearData, found: Found, largest: float, *, several: bool) -> 
         parameters["cohesion_pa"] = found.told("strength_pa", source)
         parameters["friction_angle_rad"] = found.number(angle, slope, source, (0.0, STEEPEST_FRICTION_RAD))
         middle = float(np.median(data.normal_pa))
-        combinations[f"c + p tan(phi) at p = {middle:.4g} Pa"] = found.number(
+        combinations[f"c + p tan(phi) at p = {plain(middle, 4)} Pa, Pa"] = found.number(
             first + rest[0] * middle, np.array([0.0, 1.0, middle]), source, (-np.inf, np.inf)
         )
         values = {"cohesion_pa": first, "friction_angle_rad": angle, "shear_modulus_m": modulus}
     else:
         pressure = float(np.median(data.normal_pa))
-        combinations[f"c + p tan(phi) at p = {pressure:.4g} Pa"] = found.told("strength_pa", source)
-        note = f"one normal stress ({pressure:.4g} Pa): only c + p tan(phi) is told; as a soil, c = 0 and phi has all of it"
+        combinations[f"c + p tan(phi) at p = {plain(pressure, 4)} Pa, Pa"] = found.told("strength_pa", source)
+        note = f"one normal stress ({plain(pressure, 4)} Pa): only c + p tan(phi) is told; as a soil, c = 0 and phi has all of it"
         unknown = FittedParameter(status=Status.NOT_EXCITED, source=source, note=note)
         parameters |= {"cohesion_pa": unknown, "friction_angle_rad": unknown}
         angle = min(float(np.arctan(first / pressure)), STEEPEST_FRICTION_RAD)

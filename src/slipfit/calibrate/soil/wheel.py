@@ -29,19 +29,20 @@ from slipfit.contact.soil.wheel import DEEPEST_SHARE
 from slipfit.errors import FitError, ParameterError
 from slipfit.library import Ground, references
 from slipfit.library.files import nearest
+from slipfit.library.parameter import plain
 from slipfit.twin import FittedParameter, Status
 
 #: Models of slip-sinkage: the constant that each has, the others' being 0.
 MODELS = {"lyasko": "slip_sinkage", "ding": "exponent_per_slip", "none": None}
 
-#: What is sought beside it, with the range of the search: a rim's shear, where the stress is largest, and ploughing-in.
+#: What is sought beside it, with the range of the search: a rim's shear, and where the stress is largest. Cohesion and
+#: angle as the table of soils has them (to 69 kPa; 6 to 38 degrees), with none for dry sand, and 45 degrees for dense one.
 RANGES = {
-    "cohesion_pa": (0.0, 2e4),
-    "friction_angle_rad": (0.02, 1.0472),
+    "cohesion_pa": (0.0, 7e4),
+    "friction_angle_rad": (0.1, 0.7854),
     "shear_modulus_m": (5e-4, 0.1),
     "slip_sinkage": (0.0, 3.0),
     "exponent_per_slip": (0.0, 3.0),
-    "skid_sinkage": (0.0, 3.0),
     "peak_share": (0.0, 0.9),
     "peak_share_per_slip": (-1.0, 1.0),
 }
@@ -49,18 +50,15 @@ RANGES = {
 #: Steps of the search: typical sizes, not ranges.
 _SIZES = {"cohesion_pa": 2e3, "shear_modulus_m": 0.01}
 
-#: Where searches begin, what is not told here with the soil's own value: a wheel that ploughs itself in to its axle is another,
+#: Where searches begin, what is not told here with the soil's own value: a wheel that digs itself in to its axle is another,
 #: worse minimum, which one start alone runs into.
 _STARTS: tuple[dict[str, float], ...] = tuple(
-    {"slip_sinkage": 0.5, "exponent_per_slip": 0.2, "skid_sinkage": skid, "peak_share": peak}
-    for skid, peak in ((0.2, 0.4), (0.4, 0.4), (0.7, 0.1))
+    {"slip_sinkage": dug, "exponent_per_slip": 0.4 * dug, "peak_share": peak}
+    for dug, peak in ((0.5, 0.4), (0.5, 0.1), (0.1, 0.2))
 )
 
 #: What counts of a load that is not carried, against errors of the pull: it must not pay.
 _NOT_CARRIED = 10.0
-
-#: A wheel that brakes with more than this slip tells how braked wheels plough in.
-BRAKING = -0.05
 
 _QUANTILE = 1.6449
 
@@ -132,7 +130,8 @@ def is_measured(soil: Ground, name: str) -> bool:
 def _held_words(soil: Ground, measured: Sequence[str]) -> list[str]:
     if not measured:
         return []
-    ones = ", ".join(f"{name} {soil.parameters[name].value:.4g} ± {soil.parameters[name].std:.2g}" for name in measured)
+    records = [soil.parameters[name] for name in measured]
+    ones = ", ".join(f"{p.name} {plain(p.value, 4)} ± {plain(p.std or 0.0, 2)}" for p in records)
     sources = ", ".join(dict.fromkeys(soil.parameters[name].source for name in measured))
     return [f"held as {soil.name} has it from its tests ({sources}): {ones}; --seek NAME fits one to the wheel instead"]
 
@@ -151,12 +150,10 @@ def _check(data: WheelData, soil: Ground, hold: Sequence[str], models: Sequence[
         raise FitError(f"{data.name}: {len(data)} rows of straight driving for up to {most} constants; expected more slips")
 
 
-def _sought(data: WheelData, model: str, hold: Sequence[str]) -> list[str]:
-    """Constants that a model has and the rows may tell."""
+def _sought(model: str, hold: Sequence[str]) -> list[str]:
+    """Constants that a model has, without those that are held."""
     own = MODELS[model]
     names = [name for name in RANGES if name not in MODELS.values() or name == own]
-    if float(data.slip.min()) > BRAKING:
-        names.remove("skid_sinkage")
     return [name for name in names if name not in hold]
 
 
@@ -167,7 +164,7 @@ def _fit_told(
     every = np.ones(len(data), dtype=bool)
     untold: list[str] = []
     while True:
-        names = _sought(data, model, (*hold, *untold))
+        names = _sought(model, (*hold, *untold))
         if not names:
             why = f"the wheel tells none of {', '.join(untold)}" if untold else "all constants are held"
             raise FitError(f"{data.name}: {why}; nothing is left to fit with the slip-sinkage model {model}: hold fewer")
@@ -298,7 +295,7 @@ def _strength(found: Found, values: Mapping[str, float], pressure: float, source
     slope[found.names.index("cohesion_pa")] = 1.0
     slope[found.names.index("friction_angle_rad")] = pressure / np.cos(values["friction_angle_rad"]) ** 2
     value = values["cohesion_pa"] + pressure * np.tan(values["friction_angle_rad"])
-    return {f"c + p tan(phi) at p = {pressure:.4g} Pa": found.number(float(value), slope, source, (-np.inf, np.inf))}
+    return {f"c + p tan(phi) at p = {plain(pressure, 4)} Pa, Pa": found.number(float(value), slope, source, (-np.inf, np.inf))}
 
 
 def _findings(data: WheelData, soil: Ground, found: Found, values: Mapping[str, float]) -> list[str]:

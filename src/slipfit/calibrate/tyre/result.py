@@ -1,29 +1,28 @@
 """What a fit of tyre forces found: the law and its constants, the curve with its band, and how its peers did."""
 
-import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from slipfit.calibrate.tyre.held_out import FLEXIBLE, HeldOut
 from slipfit.contact import LAWS
-from slipfit.errors import ParameterError
 from slipfit.library import Ground
-from slipfit.library.files import write_json
+from slipfit.library.json_record import JsonRecord
 from slipfit.twin import FittedParameter
-
-SCHEMA = "slipfit/tyre_fit/1"
 
 #: Correlations beyond this are said.
 STRONG = 0.95
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class TyreFit:
+class TyreFit(JsonRecord):
     """One table of forces, one law. `curve` is what to trust: constants may be told badly where the curve is told well."""
+
+    schema: ClassVar[str] = "slipfit/tyre_fit/1"
+    called: ClassVar[str] = "tyre fit"
+    written_by: ClassVar[str] = "slipfit tyre fit"
 
     data: str
     law: str
@@ -108,7 +107,7 @@ class TyreFit:
     def to_document(self) -> dict[str, Any]:
         """For --json and files."""
         return {
-            "schema": SCHEMA,
+            "schema": self.schema,
             "data": self.data,
             "law": self.law,
             "values": self.values,
@@ -128,46 +127,26 @@ class TyreFit:
         }
 
     @classmethod
-    def from_document(cls, data: Any, *, where: str) -> "TyreFit":
-        """From what `to_document` gave."""
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-            raise ParameterError(f"{where}: schema is {found!r}; expected {SCHEMA!r}, as slipfit tyre fit writes it")
-        try:
-            peers = [HeldOut(c["name"], c["constants"], c["rms_n"], c["worst_repeat_rms_n"]) for c in data["held_out"]]
-            return cls(
-                data=data["data"],
-                law=data["law"],
-                values=data["values"],
-                parameters={name: FittedParameter.model_validate(p) for name, p in data["parameters"].items()},
-                offsets=data["offsets"],
-                rows=data["rows"],
-                repeats=data["repeats"],
-                mean_load_n=data["mean_load_n"],
-                slip_range=(data["slip_range"][0], data["slip_range"][1]),
-                residual_n=data["residual_n"],
-                spread_n=data["spread_within_cells_n"],
-                slips=np.array(data["curve"]["slip"], dtype=float),
-                friction=np.array(data["curve"]["friction"], dtype=float),
-                band_90=np.array(data["curve"]["half_band_90"], dtype=float),
-                names=tuple(data["correlation"]["names"]),
-                correlation=np.array(data["correlation"]["matrix"], dtype=float),
-                rank=data["rank"],
-                candidates=tuple(peers),
-                findings=tuple(data["findings"]),
-            )
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise ParameterError(f"{where}: not a whole tyre fit ({error}); write it anew with slipfit tyre fit") from None
-
-    def save(self, path: Path | str, *, force: bool = False) -> None:
-        """Write a JSON file; an existing one only with `force`."""
-        write_json(Path(path), self.to_document(), force=force)
-
-    @classmethod
-    def load(cls, path: Path | str) -> "TyreFit":
-        """Read what `save` wrote."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ParameterError(f"{path}: cannot be read as JSON ({error}); expected a tyre fit") from None
-        return cls.from_document(data, where=str(path))
+    def _of_document(cls, data: dict[str, Any], where: str) -> Self:
+        peers = [HeldOut(c["name"], c["constants"], c["rms_n"], c["worst_repeat_rms_n"]) for c in data["held_out"]]
+        return cls(
+            data=data["data"],
+            law=data["law"],
+            values=data["values"],
+            parameters={name: FittedParameter.model_validate(p) for name, p in data["parameters"].items()},
+            offsets=data["offsets"],
+            rows=data["rows"],
+            repeats=data["repeats"],
+            mean_load_n=data["mean_load_n"],
+            slip_range=(data["slip_range"][0], data["slip_range"][1]),
+            residual_n=data["residual_n"],
+            spread_n=data["spread_within_cells_n"],
+            slips=np.array(data["curve"]["slip"], dtype=float),
+            friction=np.array(data["curve"]["friction"], dtype=float),
+            band_90=np.array(data["curve"]["half_band_90"], dtype=float),
+            names=tuple(data["correlation"]["names"]),
+            correlation=np.array(data["correlation"]["matrix"], dtype=float),
+            rank=data["rank"],
+            candidates=tuple(peers),
+            findings=tuple(data["findings"]),
+        )

@@ -12,6 +12,7 @@ from slipfit.contact.soil.plate import (
     place_after,
     plate_normal,
     plate_shear,
+    reach_of,
 )
 from slipfit.contact.soil.pressure import (
     loosening,
@@ -46,6 +47,7 @@ __all__ = [
     "plate_shear",
     "pressed",
     "pressure_constant",
+    "reach_of",
     "remembered_slip",
     "saturating",
     "sinkage",

@@ -24,7 +24,10 @@ BASE_PA_PER_M = 1e9
 BOTTOMLESS_M = 1e3
 
 #: Below these a value is more likely in kPa or kN than in Pa or N: no soil of the tables comes near.
-_LEAST_COHESION_PA, _LEAST_FRICTIONAL = 20.0, 5e3
+LEAST_COHESION_PA, _LEAST_FRICTIONAL = 20.0, 5e3
+
+#: The same of |k_c|, N/m^(n+1): the smallest of the tables has 60, which adds a tenth to the least k_phi under a wheel of 1 cm.
+LEAST_COHESIVE = 59.0
 
 #: Gravity of the Earth, and more than any planet's with a ground to drive on, m/s^2.
 _GRAVITY_MPS2, _STRONGEST_GRAVITY_MPS2 = 9.81, 100.0
@@ -50,7 +53,6 @@ class Soil(NamedTuple):
     exit: float  # exit angle over entry angle, negative: behind the axle
     layer: float  # m, thickness above a rigid base
     base: float  # Pa/m
-    ploughing: float  # power of K_ss(|i|) under braked wheels; 0: braking does not dig
 
 
 def bulldozing(cohesion_pa: Any, friction_angle_rad: Any, unit_weight_npm3: Any) -> tuple[Any, Any]:
@@ -87,7 +89,6 @@ def soil(
     peak_share_per_slip: Any = 0.2,
     exit_share: Any = 0.0,
     layer_m: Any = BOTTOMLESS_M,
-    skid_sinkage: Any = 0.0,
 ) -> Soil:
     """The compiled model's constants from those of files; takes arrays, one entry per run.
 
@@ -134,14 +135,13 @@ def _constants(values: Mapping[str, Any]) -> Soil:
         exit=exit_angle,
         layer=values["layer_m"],
         base=BASE_PA_PER_M,
-        ploughing=values["skid_sinkage"],
     )
 
 
 def problem(values: Mapping[str, Any]) -> str:
     """A sentence when constants look like kPa or kN, of which the factor is 1000, or do not go together."""
     cohesion, frictional = (np.asarray(values.get(name, np.nan), dtype=float) for name in ("cohesion_pa", "k_phi"))
-    small = cohesion[(cohesion > 0.0) & (cohesion < _LEAST_COHESION_PA)]
+    small = cohesion[(cohesion > 0.0) & (cohesion < LEAST_COHESION_PA)]
     if small.size:
         return (
             f"cohesion_pa = {small.flat[0]:g} Pa is less than any soil's; in kPa it would be {1e3 * small.flat[0]:g} Pa: tables "
@@ -153,21 +153,27 @@ def problem(values: Mapping[str, Any]) -> str:
             f"k_phi = {small.flat[0]:g} N/m^(n+2) is less than any soil's; in kN/m^(n+2) it would be {1e3 * small.flat[0]:g}: "
             f"tables print kN and kPa, multiply k_c and k_phi by 1000"
         )
+    cohesive = np.asarray(values.get("k_c", np.nan), dtype=float)
+    small = cohesive[(cohesive != 0.0) & (np.abs(cohesive) < LEAST_COHESIVE)]
+    if small.size and small.size == np.count_nonzero(cohesive):  # of many runs some may come near to zero
+        return (
+            f"k_c = {small.flat[0]:g} N/m^(n+1) is less than any soil's, while k_phi is not; in kN/m^(n+1) it would be "
+            f"{1e3 * small.flat[0]:g}: tables print kN, multiply by 1000 (or write 0, which so little amounts to)"
+        )
     return ""
 
 
 _PARAMETERS = (
-    LawParameter("k_c", "Bekker's cohesive modulus, N/m^(n+1); tables print kN", -1e7, 1e7),
-    LawParameter("k_phi", "Bekker's frictional modulus, N/m^(n+2); tables print kN", 0.0, 1e9),
+    LawParameter("k_c", "Bekker's cohesive modulus, N/m^(n+1); tables print kN", -1e7, 1e7, unit="N/m^(n+1)"),
+    LawParameter("k_phi", "Bekker's frictional modulus, N/m^(n+2); tables print kN", 0.0, 1e9, unit="N/m^(n+2)"),
     LawParameter("n", "exponent of sinkage", 0.01, 3.0),
     LawParameter("cohesion_pa", "cohesion", 0.0, 1e6),
     LawParameter("friction_angle_rad", "angle of internal friction, at most 60 degrees", 0.0, STEEPEST_FRICTION_RAD),
     LawParameter("shear_modulus_m", "Janosi's shear modulus: displacement that mobilises 63 % of the strength", 1e-4, 0.5),
     LawParameter("slip_sinkage", "power of Lyasko's slip-sinkage ratio, 1 as printed, 0 without", 0.0, 3.0, default=1.0),
-    LawParameter("skid_sinkage", "the same power for braked wheels, 0 without", 0.0, 3.0, default=0.0),
     LawParameter("exponent_per_slip", "growth of n with slip after Ding, 0 without", 0.0, 3.0, default=0.0),
     LawParameter("rebound", "share of the deepest sinkage that comes back without load", 0.002, 1.0, default=0.05),
-    LawParameter("damping_pa_s_per_m", "damping against sinking, per area", 0.0, 1e8, default=2e4),
+    LawParameter("damping_pa_s_per_m", "damping against sinking, per area", 0.0, 1e8, default=2e4, unit="Pa s/m"),
     LawParameter("density_kgpm3", "bulk density; soil is pushed aside against its weight", 1.0, 5000.0, default=1600.0),
     LawParameter("peak_share", "angle of the largest stress over the entry angle, without slip", 0.0, 1.0, default=0.4),
     LawParameter("peak_share_per_slip", "growth of that share with slip", -1.0, 1.0, default=0.2),

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from slipfit.contact.soil.constants import Soil
-from slipfit.contact.soil.wheel import Place, Rim, sinkage_of, steady_wheel
+from slipfit.contact.soil.wheel import DEEPEST_SHARE, Place, Rim, sinkage_of, steady_wheel
 from slipfit.errors import ParameterError
 from slipfit.kernels import as_batch, at, compiled
 
@@ -16,7 +16,8 @@ _CARRIED = 1e-6
 _LARGEST = float(np.finfo(float).max)
 _POSITIVE = (float(np.finfo(float).tiny), _LARGEST, "a finite number above 0")
 _AT_LEAST_ZERO = (0.0, _LARGEST, "a finite number, 0 or more")
-_FINITE = (-_LARGEST, _LARGEST, "a finite number")
+_DOWN = (0.0, _LARGEST, "a finite number, 0 or more: sinkage counts downwards from the untouched surface")
+_AHEAD = (-0.5 * np.pi, 0.5 * np.pi, "an angle within ±1.5708 rad (90 degrees) of the rolling direction")
 _SLIPS = (-1.0 - 1e-9, 1.0 + 1e-9, "a slip ratio from -1 (locked) to 1 (spinning on the spot), not percent")
 
 
@@ -62,20 +63,21 @@ def wheel_on_soil(
     soil : from `contact.soil.soil`, its numbers may be arrays of the states' shape
     slip : ratio, driving positive, -1 (locked) to 1 (spinning on the spot)
     sinkage_m, load_n : give one; the sinkage that carries the load is looked for. Where the soil does not carry it before the
-        axle touches (98 % of the radius) all of the result is NaN
-    slip_angle_rad : angle of the wheel's velocity from its rolling direction, to the left
+        axle touches (98 % of the radius, grousers included) all of the result is NaN, and so it is for deeper sinkages
+    slip_angle_rad : angle of the wheel's velocity from its rolling direction, to the left; within a right angle
     rut_m, rut_slip : deepest sinkage and largest slip that the place has seen, 0 for untouched soil
-    keep_stuck : give wheels that are not carried at 98 % of the radius, with the load that is carried there, instead of NaN;
-        for searches, which need a number
+    keep_stuck : give wheels that are not carried, or deeper, with the forces at 98 % of the radius instead of NaN; for searches,
+        which need a number
 
-    Sizes and loads must be finite and positive, slips within -1 and 1 (`ParameterError`); NaN gives NaN.
+    Sizes and loads must be finite and positive, sinkages not negative, slips within -1 and 1 (`ParameterError`); NaN gives NaN.
     """
     if (sinkage_m is None) == (load_n is None):
         raise ParameterError("give either sinkage_m or load_n of the wheel; the other one is found")
     _check(radius_m=radius_m, width_m=width_m, load_n=load_n)
     _check(_AT_LEAST_ZERO, grouser_m=grouser_m, rut_m=rut_m)
     _check(_SLIPS, slip=slip, rut_slip=rut_slip)
-    _check(_FINITE, sinkage_m=sinkage_m, slip_angle_rad=slip_angle_rad)
+    _check(_DOWN, sinkage_m=sinkage_m)
+    _check(_AHEAD, slip_angle_rad=slip_angle_rad)
     nothing = np.nan
     given = [
         slip, nothing if sinkage_m is None else sinkage_m, nothing if load_n is None else load_n, np.tan(slip_angle_rad),
@@ -87,11 +89,16 @@ def wheel_on_soil(
     batch = as_batch(Soil(*flat[8:]), n)
     out = np.empty((5, n))
     slips, depth, load, angle = (np.ascontiguousarray(array) for array in flat[:4])
+    deepest = DEEPEST_SHARE * flat[4]
+    is_deeper = depth > (1.0 + 1e-9) * deepest
+    depth = np.where(is_deeper, deepest, depth)
     _fill(batch, as_batch(Rim(*flat[4:6]), n), as_batch(Place(*flat[6:8]), n), depth, slips, angle, load, out)
     inputs = [flat[1] if load_n is None else flat[2], *flat[:1], *flat[3:]]
     out[:, np.isnan(inputs).any(axis=0)] = np.nan
     if load_n is not None and not keep_stuck:
         out[:, out[1] < (1.0 - _CARRIED) * load] = np.nan
+    if not keep_stuck:
+        out[:, is_deeper] = np.nan
     return WheelStates(*(row.reshape(shape) for row in out))
 
 

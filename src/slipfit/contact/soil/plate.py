@@ -1,19 +1,23 @@
 """One flat element on soil, such as a segment of a track: a plate with an optional cleat, its answer along the normal and
 across, and what it leaves behind.
 
-    N = L k (z^n A + (z + h)^n A_c) + b A z.,  N >= 0        F = (c (A + A_c) + N tan phi) m
+    N = L k (z^n A + (z + h)^n A_c) + b A' z.,  N >= 0        F = (c A' + N tan phi) m
+
+z and z + h count where they are positive: in firm soil a plate stands on its cleat, its base in the air. A' is the area of what
+bears, A_c or A + A_c. The ground keeps how deep an element's lowest surface came, z_d: below the cleat's tip soil has been
+pressed to z_d, below the base to z_d - h.
 
 Both are handed to vehicles as affine functions of the velocities at the end of the step, as laws are (`touch`): the normal force
 as start_n - nn · rising, the shear as start + xx · slip.
 
-Symbols    as in `constants` and `shear` · A, A_c areas of plate and cleat (m^2) · h height of the cleat (m) · rising velocity of
+Symbols    as in `constants` and `shear` · A, A_c areas of base and cleat (m^2) · h height of the cleat (m) · rising velocity of
            the plate out of the ground (m/s)
 Reference  the project's specification, section 5 (corrected eq. 11); derived in docs/theory/soil, eq. (plate)
 """
 
 from typing import NamedTuple
 
-from slipfit.contact.soil.pressure import pressed, pressure_constant, remembered_slip
+from slipfit.contact.soil.pressure import pressed_on, pressure_constant, remembered_slip
 from slipfit.contact.soil.shear import mobilise, strength
 from slipfit.contact.touch import Traction
 from slipfit.kernels import alike, part, where
@@ -31,7 +35,7 @@ class Plate(NamedTuple):
 class Place(NamedTuple):
     """What the ground remembers below an element."""
 
-    deepest: float  # m, deepest sinkage of a plate's base
+    deepest: float  # m, deepest sinkage of an element's lowest surface: of its cleat's tip, of its base where it has none
     slip: float  # largest slip
 
 
@@ -40,6 +44,7 @@ class Normal(NamedTuple):
 
     start: float  # N
     per_rising: float  # N s/m
+    area: float  # m^2, of what bears: of the cleat alone while the base is in the air
 
 
 class Bristles(NamedTuple):
@@ -50,27 +55,29 @@ class Bristles(NamedTuple):
 
 
 @part
+def reach_of(plate):
+    """How much deeper (m) than its base the lowest surface of an element is."""
+    return where(plate.cleat_area > 0.0, plate.cleat_height, alike(0.0, plate.cleat_height))
+
+
+@part
 def plate_normal(soil, plate, place, depth, rising, slip, dt):
-    """Normal answer of a plate at a depth (of its base below the untouched surface, at the start of the step).
+    """Normal answer of a plate at a depth (of its base below the untouched surface, at the start of the step; negative where it
+    stands on its cleat).
 
     rising  guess of its velocity at the end of the step: whether it sinks on or unloads
     slip    of the element, driving positive
     """
-    constant = pressure_constant(soil, plate.width)
+    constant, reach = pressure_constant(soil, plate.width), reach_of(plate)
     worst, zero = remembered_slip(slip, place.slip), alike(0.0, depth)
     coming = depth - dt * rising
-    base = pressed(soil, constant, worst, depth, place.deepest)
-    cleat = pressed(soil, constant, worst, depth + plate.cleat_height, place.deepest + plate.cleat_height)
-    # Whether it sinks on along the curve or comes back along the line decides the slope of this step.
-    known = max(place.deepest, depth)
-    back_base = pressed(soil, constant, worst, min(coming, known), known).slope
-    back_cleat = pressed(soil, constant, worst, min(coming, known) + plate.cleat_height, known + plate.cleat_height).slope
-    sinks = coming >= known
-    slope = plate.area * where(sinks, base.slope, back_base) + plate.cleat_area * where(sinks, cleat.slope, back_cleat)
+    base = pressed_on(soil, constant, worst, depth, place.deepest - reach, coming)
+    cleat = pressed_on(soil, constant, worst, depth + reach, place.deepest, coming + reach)
     push = plate.area * base.pressure + plate.cleat_area * cleat.pressure
+    slope = plate.area * base.slope + plate.cleat_area * cleat.slope
+    area = where(base.pressure > 0.0, plate.area, zero) + where(cleat.pressure > 0.0, plate.cleat_area, zero)
     touches = push > 0.0
-    damping = soil.damping * (plate.area + plate.cleat_area)
-    return Normal(where(touches, push, zero), where(touches, slope * dt + damping, zero))
+    return Normal(where(touches, push, zero), where(touches, slope * dt + soil.damping * area, zero), area)
 
 
 @part
@@ -80,10 +87,13 @@ def load_of(normal, rising):
 
 
 @part
-def plate_shear(soil, plate, bristles, load, slip_x, slip_y, dt):
-    """Tangential answer of a plate under a load, at a guess of the slip velocity at the end of the step."""
+def plate_shear(soil, area, bristles, load, slip_x, slip_y, dt):
+    """Tangential answer of a plate under a load, at a guess of the slip velocity at the end of the step.
+
+    area  of what bears (`Normal.area`): soil that does not touch has no cohesion to give
+    """
     held = mobilise(soil, bristles.x, bristles.y, slip_x, slip_y, dt)
-    most = where(load > 0.0, strength(soil, plate.area + plate.cleat_area, load), alike(0.0, load))
+    most = where(load > 0.0, strength(soil, area, load), alike(0.0, load))
     secant = most * held.per_slip
     return Traction(most * held.start_x, most * held.start_y, secant, alike(0.0, secant), secant)
 
@@ -97,9 +107,10 @@ def bristles_after(soil, bristles, load, slip_x, slip_y, dt):
 
 
 @part
-def place_after(place, depth, slip, load):
-    """What the ground remembers once an element was at this depth with this slip and load."""
-    touched = load > 0.0
+def place_after(plate, place, depth, slip, load):
+    """What the ground remembers once an element was with its base at this depth, with this slip and load."""
+    touched, lowest = load > 0.0, depth + reach_of(plate)
     return Place(
-        where(touched, max(place.deepest, depth), place.deepest), where(touched, remembered_slip(slip, place.slip), place.slip)
+        where(touched, max(place.deepest, lowest), place.deepest),
+        where(touched, remembered_slip(slip, place.slip), place.slip),
     )

@@ -8,7 +8,7 @@ where the rebound does, at (1 - e) z_d; deeper, it follows the curve of its larg
 
 Symbols    as in `constants`; d digging, e rebound, L loosening
 Reference  [Bekker1969] and [Lyasko2010] as given in the project's specification, section 5 (corrected); [DingEtAl2010]
-Valid for  0 <= i <= 1 (braking, i < 0, does not dig: K_ss = 1); homogeneous soil, or a layer on a rigid base
+Valid for  0 <= i <= 1 (K_ss = 1 below: how braked wheels plough is `wheel`'s); homogeneous soil, or a layer on a rigid base
 """
 
 from typing import NamedTuple
@@ -46,12 +46,6 @@ def loosening(soil, slip):
 
 
 @part
-def skid_loosening(soil, slip):
-    """K_ss(|i|)^(-n d_b) of a braked wheel (i < 0), 1 of a driven one: a locked wheel ploughs itself in. Places forget it."""
-    return slip_sinkage_ratio(-slip) ** (-soil.exponent * soil.ploughing)
-
-
-@part
 def exponent_at(soil, slip):
     """n + n_1 i."""
     return soil.exponent + soil.exponent_growth * max(0.0, min(1.0, slip))
@@ -70,23 +64,57 @@ def sinkage(soil, constant, slip, pressure):
     return (pressure / (loosening(soil, slip) * constant)) ** (1.0 / exponent_at(soil, slip))
 
 
+class _Line(NamedTuple):
+    """What a place answers whose deepest sinkage is `lowest`: the pressure there, and how it grows with depth from there on and
+    back."""
+
+    lowest: float  # m
+    top: float  # Pa
+    on: float  # Pa/m, along the curve
+    back: float  # Pa/m, along the line
+
+
+@part
+def _line(soil, constant, slip, lowest):
+    # Above the shallowest depth the curve is a straight line to zero: soils of small n would jump there.
+    deep, power = max(lowest, SHALLOWEST_M), exponent_at(soil, slip)
+    per_depth = loosening(soil, slip) * constant * deep**power / deep
+    return _Line(lowest, per_depth * lowest, power * per_depth, per_depth / soil.rebound)
+
+
 @part
 def pressed(soil, constant, slip, depth, deepest):
     """Pressure and slope at a depth in a place whose deepest sinkage is known; zero in the air and above the rebound.
 
-    Slip is the largest of this place (see `remembered_slip`). Beyond its layer the soil is backed by the rigid base.
+    Slip is the largest of this place (see `remembered_slip`). Beyond its layer the soil is backed by the rigid base, also where
+    the soil itself has been pressed away from what unloads.
     """
-    lowest = max(max(depth, deepest), SHALLOWEST_M)
-    power = exponent_at(soil, slip)
-    top = loosening(soil, slip) * constant * lowest**power
-    stiffness = top / (soil.rebound * lowest)
-    is_deeper = depth >= deepest
-    pressure = where(is_deeper, top, top - stiffness * (deepest - depth))
-    touches = (pressure > 0.0) & (depth > 0.0)
+    line = _line(soil, constant, slip, max(max(depth, deepest), 0.0))
+    zero = alike(0.0, line.top)
+    by_soil = where(depth > 0.0, max(0.0, line.top - line.back * (line.lowest - depth)), zero)
+    slope = where(by_soil > 0.0, where(depth >= deepest, line.on, line.back), zero)
     into_base = max(0.0, depth - soil.layer)
-    slope = where(is_deeper, power * top / lowest, stiffness) + where(into_base > 0.0, soil.base, alike(0.0, top))
-    nothing = alike(0.0, top)
-    return Pressed(where(touches, pressure + soil.base * into_base, nothing), where(touches, slope, nothing))
+    return Pressed(by_soil + soil.base * into_base, slope + where(into_base > 0.0, soil.base, zero))
+
+
+@part
+def pressed_on(soil, constant, slip, depth, deepest, coming):
+    """The same as a step takes it that is expected to end at the depth `coming`: pressure + slope · (depth then - depth).
+
+    Nothing is gained. What comes back does so along the line and the base's, also where the step goes beyond their ends: there
+    less than nothing comes out, which callers cut to nothing. What enters the base is charged by a chord, so never too little.
+    """
+    line = _line(soil, constant, slip, max(max(depth, deepest), 0.0))
+    zero, is_below, sinks = alike(0.0, line.top), depth > 0.0, coming > depth
+    now = line.top - line.back * (line.lowest - depth)
+    by_soil = is_below & (now > 0.0)
+    slope = where((coming >= line.lowest) & (depth >= deepest), line.on, line.back)
+    into_base = max(0.0, depth - soil.layer)
+    chord = soil.base * max(0.0, coming - max(depth, soil.layer)) / where(sinks, coming - depth, alike(1.0, zero))
+    by_base = where(sinks, chord, where(into_base > 0.0, alike(soil.base, zero), zero))
+    return Pressed(
+        where(by_soil, now, zero) + soil.base * into_base, where(by_soil, slope, zero) + where(is_below, by_base, zero)
+    )
 
 
 @part
