@@ -1,17 +1,25 @@
 """Document 004, simulated: tracked robots on curbs and in sand, against the step oracle, statics and its own claims."""
 
+import re
+
 import numpy as np
 import pytest
 
-from slipfit.simulate.climb import Verdict, climb_many, longest_step_s, simulate_climb
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.errors import ParameterError
+from slipfit.library import find_ground
+from slipfit.simulate.climb import climb_many, longest_step_s, simulate_climb
+from slipfit.simulate.climb_record import Verdict
+from slipfit.simulate.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulate.track_kinematics import turn_on_the_spot
 from slipfit.vehicles.step_climb import friction_needed
-from tracks import SHAPE, dropped, friction_found, plain_climber
+from tracks import SHAPE, dropped, friction_found, mass_above_lowest_m, own_rest_m, plain_climber
 
 SAND = "dry_sand"
 
 #: Heights (m) and edge radii (m); the oracle is valid up to a friction of 1.
 STEPS = [(0.025, 0.1016), (0.05, 0.1016), (0.1, 0.1016), (0.025, 0.0), (0.05, 0.0), (0.1, 0.0)]
+HIGHER = [(0.075, 0.1016), (0.117, 0.1016), (0.125, 0.1016), (0.15, 0.1016), (0.075, 0.0), (0.117, 0.0), (0.125, 0.0)]
+STEPS += [pytest.param(height, edge, marks=pytest.mark.slow) for height, edge in HIGHER]
 
 
 @pytest.mark.parametrize(("height", "edge"), STEPS)
@@ -21,6 +29,7 @@ def test_slow_climbing_needs_the_friction_of_the_oracle(height, edge, nose_on_ed
     dents below 0.1 mm."""
     expected = float(friction_needed(SHAPE, height, edge, has_flippers=nose_on_edge))
     found = friction_found(expected, height, edge, nose_on_edge=nose_on_edge)
+    print(f"{1e3 * height:.0f} mm, edge {1e3 * edge:.1f} mm: {found:.4f}, oracle {expected:.4f}, {found / expected - 1.0:+.2%}")
     assert found == pytest.approx(expected, rel=0.05 if height < 0.05 else 0.03)
 
 
@@ -35,35 +44,104 @@ def test_at_rest_hard_ground_bears_the_weight():
     assert rest["hard_load_left_n"][-1] + rest["hard_load_right_n"][-1] == pytest.approx(weight, rel=1e-6)
 
 
-def test_at_rest_sand_bears_the_weight_where_the_pressure_curve_says():
-    """Statics, and SPEC 5(b): 311.64 N on 2 x 0.07 x 0.508 m of dry sand sink 4.841 mm; the sprockets' arcs bear a little too."""
-    rest = simulate_climb(plain_climber(), at_rest(soil=SAND))
+def _stands_still(robot, **more):
+    """Record of a robot at rest, motors off: it never gains, nothing accelerates, and it stays where it was put down."""
+    rest = simulate_climb(robot, at_rest(soil=SAND, **more))
+    assert (rest["energy_j"] <= rest["energy_j"][0] + 1e-6).all()
     # Loads on the arcs lean; what bears upwards is the weight where nothing accelerates any more.
-    upwards = np.diff(rest["vz_mps"])[-3:] / np.diff(rest["time_s"])[-3:] / 9.81
-    assert np.abs(upwards).max() < 1e-6
-    assert 1e3 * rest["sinkage_left_m"][-1] == pytest.approx(4.841, rel=0.01)
-    assert rest["sinkage_left_m"][-1] < 4.841e-3
+    assert np.abs(np.diff(rest["vz_mps"]) / np.diff(rest["time_s"]) / 9.81).max() < 1e-6
+    assert rest["z_m"] == pytest.approx(rest["z_m"][0], abs=1e-7)
+    return rest
 
 
-def test_what_is_dropped_never_gains_energy():
-    """Belts at rest: kinetic, potential and pressed energy together only fall (SPEC 7.2); 5 cm lose at least 14 J.
+def test_at_rest_sand_bears_the_weight_where_the_pressure_curve_says():
+    """Statics. SPEC 5(b): 311.64 N on 2 x 0.07 x 0.508 m alone sink 4.841 mm; the sprockets' arcs bear a little too."""
+    rest = _stands_still(plain_climber())
+    assert own_rest_m() < 4.841e-3
+    assert rest["sinkage_left_m"][-1] == pytest.approx(own_rest_m(), rel=1e-6)
 
-    Recorded depths are those at the start of the last step, 1 ms older than the velocities: that much the sum may err.
-    """
-    energy = dropped(0.05)
-    assert (np.diff(energy) <= 1e-4).all()
-    assert energy[0] - energy[-1] > 14.0
+
+@pytest.mark.parametrize("layer_mm", [1.0, 2.0, 3.0, 5.0, 6.0, 8.0, 10.0])
+def test_a_robot_stands_still_on_a_thin_layer_with_its_cleats(layer_mm):
+    """Cleats of 6 mm, their tips and flanks at 5.1 mm: on 1 mm of sand they stand on the rigid base and the belts hang 4 mm above
+    the sand, on 10 mm they end in the sand. (Begun with the belts on the base, it was thrown up with 25 to 170 J.)"""
+    rest = _stands_still("packbot", soil_depth_m=1e-3 * layer_mm)
+    own = own_rest_m(0.0051, 0.25, 1e-3 * layer_mm)
+    assert rest["z_m"][-1] == pytest.approx(0.075 - own, abs=1e-8)
+    if layer_mm < 5.0:  # flat segments alone bear, and no load leans
+        load = rest["soil_load_left_n"][-1] + rest["soil_load_right_n"][-1]
+        assert load == pytest.approx(31.77 * 9.81, rel=1e-9)
+
+
+@pytest.mark.parametrize("ground", ["lete_sand", "sandy_loam_lll_15", "heavy_clay_wes_25"])
+def test_a_robot_stands_on_its_cleats_on_firm_soil(ground):
+    """k (z + 5.1 mm)^n A_c = m g by hand: the belts hang in the air, at the start and at the end."""
+    v = find_ground(ground).values()
+    k, area = v["k_c"] / 0.07 + v["k_phi"], 0.25 * 2.0 * 0.07 * 0.508
+    tips_m = (31.77 * 9.81 / area / k) ** (1.0 / v["n"])
+    rest = simulate_climb("packbot", ClimbScenario(mu_static=0.8, speed_mps=0.0, duration_s=1.5, record_s=0.1, soil=ground))
+    assert rest["z_m"] == pytest.approx(0.075 + 0.0051 - tips_m, abs=2e-9)
+    assert (rest["energy_j"] <= rest["energy_j"][0] + 1e-6).all()
+
+
+#: What a step of a drop may gain, over the drop's energy: rounding of sums of some forty terms is 1e-14 of it, and what is left
+#: of Newton's linearisation where a robot with free belts rolls on came to 6e-13 in 3000 drops (docs/theory/tracked, Strikes).
+ROUNDING = 1e-11
+
+#: Height of the mass (m), nose up and left side up (rad) of drops that gained energy once: a front that went into the ground
+#: without a force while the rear struck (28 J); a motor at its limit that threw its belt to and fro (0.4 J from record to record,
+#: 16 J in a step); undersides that slapped down at once (60 J, gone a step later, belts free); a roll that passed 45 degrees
+#: while pressed in (1.5 J); friction, cut, that drove a belt (7 J, belts free).
+ODD_DROPS = [
+    (0.187 + 0.075, 0.7, 0.0),
+    (0.548, 0.9, 0.8),
+    (0.26407232564315136, -0.4934350288488161, 0.11900487695669104),
+    (0.32308088398037094, 0.018258953492530594, -0.7964283420219838),
+    (0.3810725912503575, 0.5408642722060616, 0.3789279796321847),
+]
+
+
+def _steps_that_gain(mass_height_m, pitch_up_rad, roll_rad, **more):
+    """Largest gain of a step (J, over the energy let go with) of each drop, and its energies."""
+    energy = dropped(mass_height_m, pitch_up_rad, roll_rad, **more)
+    return np.nanmax(np.diff(energy, axis=1), axis=1) / energy[:, 0], energy
+
+
+@pytest.mark.parametrize("are_belts_held", [True, False], ids=["belts held", "belts free"])
+def test_what_is_dropped_never_gains_energy(are_belts_held):
+    """Kinetic, potential and pressed energy together only fall (SPEC 7.2), in every step, whatever touches first: the odd drops,
+    and six more. Standing again after 1 s on belts that are held it has lost at least 0.9 m g h."""
+    plain = [(0.05, 0.1, 0.0), (0.2, 0.0, 0.3), (0.3, -0.5, 0.0), (0.3, -0.5, 0.3), (0.3, 0.7, -0.5), (0.3, 0.4, -0.6)]
+    drops = np.array([*ODD_DROPS, *((height + 0.075, pitch, roll) for height, pitch, roll in plain)]).T
+    gained, energy = _steps_that_gain(*drops, are_belts_held=are_belts_held)
+    assert gained.max() < ROUNDING
+    if are_belts_held:
+        assert (energy[:, 0] - energy[:, -1] > 0.9 * 31.77 * 9.81 * (drops[0] - 0.075)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mu", [0.1, 0.8, 2.0])
+@pytest.mark.parametrize("are_belts_held", [True, False], ids=["belts held", "belts free"])
+def test_none_of_220_drops_gains_energy(are_belts_held, mu):
+    """As above: nose to 0.9 rad up or down, roll to 0.8 rad, the lowest place 0 to 0.3 m up, drawn with one seed, and the odd
+    ones. Every step counts: records 10 ms apart hid gains of 60 J that damping took away within two steps. The bound is a
+    share of the energy let go with."""
+    rng = np.random.default_rng(220)
+    pitch, roll, height = rng.uniform(-0.9, 0.9, 220), rng.uniform(-0.8, 0.8, 220), rng.uniform(0.0, 0.3, 220)
+    drawn = np.array([height + mass_above_lowest_m(pitch, roll), pitch, roll])
+    gained, _ = _steps_that_gain(*np.hstack([drawn, np.array(ODD_DROPS).T]), are_belts_held=are_belts_held, mu=mu)
+    assert gained.max() < ROUNDING
 
 
 def test_mirrored_climbs_are_mirrored():
-    """SPEC 7.3: a curb turned to the other side; rounding grows with the stick-slip of the climb."""
+    """SPEC 7.3: a curb turned to the other side; to the last bit, since left and right are summed alike."""
     scenario = ClimbScenario(
         mu_static=0.9, obstacle={"kind": "curb", "height_m": 0.06, "edge_radius_m": 0.03, "distance_m": 0.1}, duration_s=1.2
     )
     both = climb_many("packbot", scenario, {"yaw_rad": np.array([0.2, -0.2])})
     left, right = both.run(0), both.run(1)
     for name, sign in (("x_m", 1.0), ("z_m", 1.0), ("y_m", -1.0)):
-        assert left[name] == pytest.approx(sign * right[name], abs=1e-6)
+        assert (left[name] == sign * right[name]).all()
 
 
 def test_half_the_step_changes_the_sinkage_by_less_than_a_percent():
@@ -77,6 +155,14 @@ def _curb(**more):
     return ClimbScenario(mu_static=0.9, mu_dynamic=0.8, soil=SAND, obstacle=obstacle, starts_rolling=True, **more)
 
 
+def test_soil_loads_do_not_jump_where_cells_of_memory_end():
+    """Nose on the curb, rear in the sand, third second: a load that met one cell after the other changed by 36 % (rms) of its
+    mean in 10 ms, up and down again every 25 mm. Rocking on the steep line of unloading leaves a third of that."""
+    climb = simulate_climb("packbot", find_climb("curb_117mm").model_copy(update={"record_s": 0.01}))
+    third = climb["soil_load_left_n"][200:300]
+    assert np.diff(third).std() < 0.18 * third.mean()
+
+
 def test_without_slip_sinkage_the_robot_stands_and_climbs_higher():
     """The document's comparison: slip-sinkage digs the rear in, so that the run without it sinks less and its nose has less far
     to go."""
@@ -88,11 +174,13 @@ def test_without_slip_sinkage_the_robot_stands_and_climbs_higher():
 
 def test_lanes_agree_with_one_by_one():
     """One run alone has its segments side by side, eight runs each other: the same equations. A climb has kinks, where rounding
-    moves switches by a step."""
-    scenario = _curb(duration_s=1.0)
-    alone, among = simulate_climb("packbot", scenario), climb_many("packbot", scenario, {"height_m": np.full(3, 0.117)}).run(1)
-    for name in ("x_m", "z_m", "belt_left_mps"):
-        assert alone[name] == pytest.approx(among[name], abs=2e-4)
+    moves switches by a step. Runs of different heights bear and slip at different moments."""
+    scenario, heights = _curb(duration_s=1.0), np.linspace(0.112, 0.122, 8)
+    among = climb_many("packbot", scenario, {"height_m": heights})
+    for k, height in enumerate(heights):
+        alone, one = climb_many("packbot", scenario, {"height_m": np.array([height])}).run(0), among.run(k)
+        for name in ("x_m", "z_m", "belt_left_mps"):
+            assert alone[name] == pytest.approx(one[name], abs=2e-4)
 
 
 def test_a_run_does_not_feel_its_neighbours():
@@ -101,6 +189,21 @@ def test_a_run_does_not_feel_its_neighbours():
     one = climb_many("packbot", scenario, {"height_m": np.array([0.1, 0.1])})
     other = climb_many("packbot", scenario, {"height_m": np.array([0.1, 0.16, np.nan])})
     assert (one.records[0] == other.records[0]).all()
+
+
+@pytest.mark.parametrize("soil", [None, SAND])
+def test_a_run_does_not_feel_who_stands_beside_it(soil):
+    """To the last bit, over whole climbs of runs that touch, slide and lift off at moments of their own: the same sixteen in
+    another order. (A contact that was cut to its friction and then lifted off was forgotten only where a neighbour's bore.)"""
+    rng = np.random.default_rng(1)
+    ranges = {"mu_static": (0.2, 1.8), "height_m": (0.06, 0.17), "edge_radius_m": (0.0, 0.05), "speed_mps": (0.1, 0.6)}
+    runs = {name: rng.uniform(*ends, 16) for name, ends in ranges.items()}
+    scenario, order = _curb_on_concrete().model_copy(update={"soil": soil}), rng.permutation(16)
+    one, other = (climb_many("maxxii", scenario, vary) for vary in (runs, {name: v[order] for name, v in runs.items()}))
+    for k, i in enumerate(order):
+        last = int(one.stopped_at_s[i] / 0.02)
+        assert np.array_equal(one.records[i, : last + 1], other.records[k, : last + 1])
+    assert np.array_equal(one.codes[order], other.codes)
 
 
 class TestVerdicts:
@@ -115,7 +218,7 @@ class TestVerdicts:
     def test_a_high_mass_tips_over_backwards(self):
         """Centre of mass half a metre up and behind: beyond the rear axle once the nose is up by 20 degrees."""
         scenario = ClimbScenario(
-            mu_static=1.5, obstacle={"kind": "curb", "height_m": 0.16, "edge_radius_m": 0.02, "distance_m": 0.1}, duration_s=9.0
+            mu_static=1.5, obstacle={"kind": "curb", "height_m": 0.16, "edge_radius_m": 0.02, "distance_m": 0.15}, duration_s=9.0
         )
         batch = climb_many(
             "packbot", scenario, {"centre_of_mass_height_m": np.array([0.5, 0.6]), "centre_of_mass_x_m": np.array([-0.12, -0.15])}
@@ -133,15 +236,89 @@ def _curb_on_concrete():
 
 
 def test_the_turn_on_the_spot_stays_on_the_spot():
-    """Zero-radius turn in sand: the middle moves less than a tenth of the tread, the heading by less than was told."""
+    """Zero-radius turn in sand: soil is pushed by the front of one track and the rear of the other, so nothing drives the middle
+    along; flippers and their tips are all that differs ahead and behind. A hundredth of the tread, and less heading than told."""
     turn = simulate_climb("packbot", "turn_in_sand")
-    assert abs(turn["x_m"][-1] - turn["x_m"][0]) < 0.034
+    assert np.hypot(turn["x_m"] - turn["x_m"][0], turn["y_m"]).max() < 0.0034
     assert 0.5 < turn.heading_rad[-1] < 4.0
 
 
-def test_a_step_too_long_is_refused_with_the_step_to_use():
-    from slipfit.errors import ParameterError
+def test_a_robot_of_equal_ends_goes_back_as_it_goes_ahead():
+    """The plain climber's front and rear are alike: told the opposite speed in sand it goes the opposite way, sinks and drives
+    alike. Rounding differs, and the belts' memory is carried in the order of the segments: 2 %."""
+    ahead, back = (
+        simulate_climb(plain_climber(), ClimbScenario(mu_static=0.6, soil=SAND, speed_mps=speed, duration_s=2.0))
+        for speed in (0.3, -0.3)
+    )
+    assert back["x_m"][-1] == pytest.approx(-ahead["x_m"][-1], rel=0.02)
+    assert back["drive_left_n"][-50:].mean() == pytest.approx(-ahead["drive_left_n"][-50:].mean(), rel=0.05)
+    assert back["deepest_m"].max() == pytest.approx(ahead["deepest_m"].max(), rel=0.05)
 
+
+def _steady_turn(robot, **more):
+    """Moment of the drive (N m), yaw rate (rad/s) and torques over the second half of a turn on the spot, told 1 rad/s."""
+    turn = simulate_climb(robot, ClimbScenario(mu_static=0.6, speed_mps=0.0, yaw_rate_radps=1.0, duration_s=4.0, **more))
+    late = turn["time_s"] > 2.0
+    drive = 0.5 * 0.34 * (turn["drive_right_n"] - turn["drive_left_n"])[late].mean()
+    return drive, turn["yaw_rate_radps"][late].mean(), turn
+
+
+def test_a_turn_on_hard_ground_takes_the_moment_of_the_closed_form():
+    """docs/theory/tracked, eq. (spot), the same friction along and across. On hard ground a belt of 36 segments stands on the 10
+    inner ones of its underside and on its two sprockets in place of the outer ones: 12 equal loads. Within 2 % of a line's
+    uniform load, 19.9 N m; below mu W L / 4 = 23.7 N m."""
+    places = [*((np.arange(1, 11) + 0.5) / 12 * 0.508 - 0.254), -0.254, 0.254]
+    given = {"mu": 0.6, "load_n": 31.77 * 9.81, "length_m": 0.508, "tread_m": 0.34}
+    expected = turn_on_the_spot(**given, places_m=places)
+    moment, rate, _ = _steady_turn(plain_climber())
+    assert moment == pytest.approx(expected.moment_nm, rel=1e-3)
+    assert rate == pytest.approx(expected.rate_share, rel=1e-3)
+    assert moment == pytest.approx(turn_on_the_spot(**given).moment_nm, rel=0.02)
+    assert moment < 0.6 * 31.77 * 9.81 * 0.508 / 4.0
+
+
+def test_motors_that_are_weaker_than_the_resistance_do_not_turn_the_robot():
+    """5 N m on a sprocket are 56.2 N and 19.1 N m, below the 20.3 N m that sliding takes: held. 6.5 N m suffice."""
+    held, turning = (_steady_turn(plain_climber(powertrain__torque_limit_nm=limit))[1] for limit in (5.0, 6.5))
+    assert abs(held) < 1e-3
+    assert turning > 0.5
+
+
+def test_a_turn_in_sand_takes_the_soils_strength():
+    """In soil mu W becomes A c + W tan phi: (0.0711 x 1040 + 311.7 tan 28°) L / 4 = 30.4 N m; 15 % for belts that slip
+    along (less) and for walls of pushed soil (more).
+
+    Sinkage between the 4.84 mm of rest and four times that, K_ss of full slip (SPEC 5)."""
+    moment, rate, turn = _steady_turn(plain_climber(), soil=SAND)
+    assert moment == pytest.approx(30.4, rel=0.15)
+    assert 0.3 < rate < 0.8
+    assert 4.84e-3 < turn["deepest_m"].max() < 4.0 * 4.84e-3
+
+
+def _near(height_m, distance_m, **more):
+    obstacle = {"kind": "curb", "height_m": height_m, "distance_m": distance_m}
+    return ClimbScenario(mu_static=0.8, obstacle=obstacle, duration_s=0.05, **more)
+
+
+def test_a_robot_that_would_begin_inside_the_curb_is_refused_with_the_distance_to_use():
+    """Flippers 0.3 m long at 0.6 rad: tip 258 mm up, radius 51 mm with cleats, so 207 mm free and clear of a curb of 190 mm; its
+    underside falls to the tracks and crosses 190 mm of height within the first 0.25 m. Whatever distance is told is enough, and
+    2 mm less is not."""
+    with pytest.raises(ParameterError, match=r"begin \d+ mm inside the curb; .* take 0\.\d+ m or more") as refused:
+        simulate_climb("packbot", _near(0.19, 0.1))
+    told = float(re.search(r"take ([0-9.]+) m", str(refused.value))[1])
+    assert 0.1 < told < 0.3 - 0.089 + 0.045  # no further than the tips reach
+    assert simulate_climb("packbot", _near(0.19, told)).verdict is Verdict.TIMED_OUT
+    with pytest.raises(ParameterError, match="inside the curb"):
+        simulate_climb("packbot", _near(0.19, told - 0.002))
+
+
+def test_flippers_may_begin_over_the_curb():
+    """At 50 mm of height their underside, 50 mm up at most 0.1 m ahead of the tracks, is free."""
+    assert simulate_climb("packbot", _near(0.05, 0.1)).verdict is Verdict.TIMED_OUT
+
+
+def test_a_step_too_long_is_refused_with_the_step_to_use():
     longest = longest_step_s(plain_climber())
     with pytest.raises(ParameterError, match=f"at most {longest:.2g} s"):
         simulate_climb(plain_climber(), ClimbScenario(mu_static=0.8, step_s=2.0 * longest))

@@ -1,12 +1,14 @@
 """A tracked robot as its file describes it: belts, flippers, belly, drive and how hard it touches."""
 
 import math
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from slipfit.library.files import FileModel, NamedFile
 from slipfit.library.parameter import Between, Parameter, VectorParameter, Vectors
+from slipfit.library.robot import ImuPlace, Robot, SpeedLoop, Wheels
 from slipfit.vehicles.track_shape import Outline, counts
 
 #: Contact needs this many segments along the underside and around half a sprocket: a coarser belt stands on a few corners.
@@ -84,6 +86,7 @@ class TrackedRobot(NamedFile):
     belly: Belly | None = None
     powertrain: TrackDrive
     contact: HardContact
+    imu_at_m: ImuPlace | None = None
 
     @model_validator(mode="after")
     def _stands_on_its_tracks(self) -> "TrackedRobot":
@@ -158,3 +161,22 @@ class TrackedRobot(NamedFile):
             spread = "" if p.std is None else f" ± {p.std:g}"
             rows.append(f"  {p.name:<32}{f'{p.value:g}{spread}':>22}  {p.source}")
         return "\n".join(rows)
+
+
+def as_wheeled(robot: TrackedRobot) -> Robot:
+    """The same body on four wheels in place of sprockets and idlers: for all that asks how far rims roll, how far apart they are
+    and what the body weighs, as readers and inspections of logs do. Its contacts are no tracks."""
+    x, y = 0.5 * robot.wheelbase_m, 0.5 * robot.track_m
+    radius, drive = robot.tracks.sprocket_radius_m, robot.powertrain
+    limit = drive.torque_limit_nm
+    wheels = {
+        "radius_m": replace(radius, name="radius_m"),
+        "width_m": replace(robot.tracks.belt_width_m, name="width_m"),
+        "at_m": VectorParameter("at_m", ((x, y), (x, -y), (-x, y), (-x, -y)), "sprockets and idlers"),
+        "spin_inertia_kgm2": replace(drive.sprocket_inertia_kgm2, name="spin_inertia_kgm2", std=None),
+    }
+    return Robot(
+        name=robot.name, about=robot.about, drive="skid_steer", mass_kg=robot.mass_kg, yaw_inertia_kgm2=robot.yaw_inertia_kgm2,
+        centre_of_mass_m=robot.centre_of_mass_m, wheels=Wheels(**wheels), imu_at_m=robot.imu_at_m,
+        powertrain=SpeedLoop(kind="speed_loop", torque_limit_nm=limit),
+    )  # fmt: skip

@@ -1,41 +1,89 @@
 """What a tracked robot is asked to do: an obstacle, the ground before it, a speed."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from slipfit.contact.soil import INFO as SOIL
 from slipfit.errors import ParameterError
 from slipfit.library import find_ground
-from slipfit.library.files import FileModel, NamedFile, nearest
-from slipfit.simulate.scenario import MOST_STEPS, Angle, NonNegative, Number
+from slipfit.library.files import FileModel, NamedFile, nearest, read_yaml
+from slipfit.simulate.scenario import (
+    AS_NUMBER,
+    FILE_ENDINGS,
+    MOST_STEPS,
+    Angle,
+    NonNegative,
+    Number,
+    Scenario,
+    find_scenario,
+    scenario_names,
+    within_range,
+)
 
 _FOLDER = Path(__file__).parent.parent / "library" / "climbs"
 
 #: Highest, widest and longest obstacle that a file may describe, m.
 _LARGEST_M = 10.0
 
-Size = Annotated[Number, Field(ge=0.0, le=_LARGEST_M)]
+#: A ramp less steep than this, rad, is level ground; an obstacle turned further than that is never met.
+_LEAST_SLOPE_RAD, MOST_YAW_RAD = 0.001, 1.5
+
+Size = Annotated[float, Field(ge=0.0, le=_LARGEST_M), within_range(0.0, _LARGEST_M)]
+
+
+def _beside(data: dict[str, Any], keys: tuple[str, ...], folder: Path) -> dict[str, str]:
+    """Those of the keys that name a file, with its path seen from here."""
+    named = {key: data[key] for key in keys if isinstance(data.get(key), str)}
+    return {key: str(folder / name) for key, name in named.items() if name.endswith(FILE_ENDINGS)}
+
+
+#: Keys that only fields have; files of other obstacles are written without them.
+_OF_FIELDS = {"start_m", "heading_rad"}
 
 
 class Obstacle(FileModel):
     """What stands in the way; seen from the side it begins `distance_m` ahead of the tracks' front and goes on across."""
 
-    kind: Literal["none", "curb", "stairs", "ramp", "ditch"] = "none"
+    kind: Literal["none", "curb", "stairs", "ramp", "ditch", "field"] = "none"
     height_m: Size = 0.0  # of a curb, of one stair, of a ramp's top; depth of a ditch
     edge_radius_m: Size = 0.0
     yaw_rad: Angle = 0.0  # how far its face is turned from square ahead, counter-clockwise
-    grip: Annotated[Number, Field(gt=0.0, le=10.0)] = 1.0  # its friction over that of the surface
+    grip: Annotated[float, Field(gt=0.0, le=10.0), AS_NUMBER] = 1.0  # its friction over that of the surface
     distance_m: Size = 0.3
     steps: Annotated[int, Field(ge=1, le=20)] = 1  # of stairs
-    run_m: Size = 0.28  # of each stair; width of a ditch
-    slope_rad: Annotated[Number, Field(ge=0.0, lt=1.5)] = 0.35  # of a ramp
+    run_m: Size = 0.28  # of each stair; width of a ditch; way to go over a field
+    slope_rad: Annotated[float, Field(ge=0.0, lt=1.5), AS_NUMBER] = 0.35  # of a ramp
+    terrain: str | None = None  # of a field: name, or path of a terrain's file or GeoTIFF
+    start_m: tuple[Number, Number] = (0.0, 0.0)  # on a field: where the centre of mass begins, x and y of the map
+    heading_rad: Angle = 0.0  # on a field: where the robot heads, from the map's x axis
 
     @model_validator(mode="after")
     def _has_a_size(self) -> "Obstacle":
-        if self.kind != "none" and self.height_m <= 0.0:
+        if self.kind == "field":
+            if self.terrain is None:
+                raise ValueError("obstacle.kind is field, but which? give `terrain:` a name (`slipfit terrain`) or a file")
+            if self.run_m <= 0.0:
+                raise ValueError("obstacle.run_m is 0; how far is the robot to go over the field?")
+        elif self.terrain is not None:
+            raise ValueError(f"obstacle.terrain is {self.terrain}, and its kind is {self.kind}; write `kind: field`")
+        elif given := sorted(_OF_FIELDS & self.model_fields_set):
+            raise ValueError(
+                f"obstacle.{given[0]} is for fields, and its kind is {self.kind}; robots start at 0, 0 along x there"
+            )
+        elif self.kind != "none" and self.height_m <= 0.0:
             raise ValueError(f"obstacle.height_m is missing; how high is the {self.kind}?")
+        if self.kind == "ramp" and self.slope_rad < _LEAST_SLOPE_RAD:
+            raise ValueError(f"obstacle.slope_rad = {self.slope_rad:g}; a ramp rises: expected {_LEAST_SLOPE_RAD:g} or more")
+        if self.run_m <= 0.0 and (self.kind == "ditch" or (self.kind == "stairs" and self.steps > 1)):
+            what = "wide is the ditch" if self.kind == "ditch" else "long is each stair"
+            raise ValueError(f"obstacle.run_m is 0; how {what}?")
+        if abs(self.yaw_rad) > MOST_YAW_RAD:
+            raise ValueError(
+                f"obstacle.yaw_rad = {self.yaw_rad:.3g}: its face would lie along the robot's way; expected -{MOST_YAW_RAD:g} to "
+                f"{MOST_YAW_RAD:g}"
+            )
         return self
 
 
@@ -45,22 +93,22 @@ class ClimbScenario(NamedFile):
     schema_: Literal["slipfit/climb/1"] = Field("slipfit/climb/1", alias="schema")
     about: str = ""
     surface: str | None = None  # ground of the library with the law coulomb, for its friction; else mu_static
-    mu_static: Annotated[Number, Field(gt=0.0, le=5.0)] | None = None
-    mu_dynamic: Annotated[Number, Field(gt=0.0, le=5.0)] | None = None  # as static where it is not given
-    fading_speed_mps: Annotated[Number, Field(gt=0.0, le=10.0)] = 0.05
+    mu_static: Annotated[float, Field(gt=0.0, le=5.0), AS_NUMBER] | None = None
+    mu_dynamic: Annotated[float, Field(gt=0.0, le=5.0), AS_NUMBER] | None = None  # as static where it is not given
+    fading_speed_mps: Annotated[float, Field(gt=0.0, le=10.0), AS_NUMBER] = 0.05
     soil: dict[str, Number] | str | None = None  # constants by name, or a ground with the law soil; none on hard ground
-    soil_depth_m: Annotated[Number, Field(gt=0.0, le=1000.0)] = 1000.0  # above a rigid base
+    soil_depth_m: Annotated[float, Field(gt=0.0, le=1000.0), AS_NUMBER] = 1000.0  # above a rigid base
     obstacle: Obstacle = Obstacle()
-    speed_mps: Annotated[Number, Field(ge=-10.0, le=10.0)] = 0.3
-    yaw_rate_radps: Annotated[Number, Field(ge=-10.0, le=10.0)] = 0.0
+    speed_mps: Annotated[float, Field(ge=-10.0, le=10.0), within_range(-10.0, 10.0)] = 0.3
+    yaw_rate_radps: Annotated[float, Field(ge=-10.0, le=10.0), AS_NUMBER] = 0.0
     ramp_s: NonNegative = 0.5  # until the command has its full value
     starts_rolling: bool = False  # at its speed, instead of from rest
     flipper_angle_rad: Angle | None = None  # the robot's own where it is not given
-    gravity_mps2: Annotated[Number, Field(ge=0.1, le=30.0)] = 9.81
-    duration_s: Annotated[Number, Field(gt=0.0, le=3600.0)] = 9.0
-    patience_s: Annotated[Number, Field(gt=0.0, le=3600.0)] = 3.0  # without progress, before a robot counts as held
-    step_s: Annotated[Number, Field(ge=1e-6, le=0.1)] = 0.001
-    record_s: Annotated[Number, Field(ge=1e-4, le=100.0)] = 0.02
+    gravity_mps2: Annotated[float, Field(ge=0.1, le=30.0), AS_NUMBER] = 9.81
+    duration_s: Annotated[float, Field(gt=0.0, le=3600.0), AS_NUMBER] = 9.0
+    patience_s: Annotated[float, Field(gt=0.0, le=3600.0), AS_NUMBER] = 3.0  # without progress, before a robot counts as held
+    step_s: Annotated[float, Field(ge=1e-6, le=0.1), AS_NUMBER] = 0.001
+    record_s: Annotated[float, Field(ge=1e-4, le=100.0), AS_NUMBER] = 0.02
 
     @model_validator(mode="after")
     def _one_surface(self) -> "ClimbScenario":
@@ -71,6 +119,24 @@ class ClimbScenario(NamedFile):
         self.friction()
         self.soil_values()
         return self
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a file; files of grounds and terrains that it names lie in its own folder."""
+        data = read_yaml(Path(path))
+        if not isinstance(data, dict):
+            return cls.from_mapping(data, where=str(path))
+        data = data | _beside(data, ("surface", "soil"), Path(path).parent)
+        if isinstance(data.get("obstacle"), dict):
+            data["obstacle"] = data["obstacle"] | _beside(data["obstacle"], ("terrain",), Path(path).parent)
+        return cls.from_mapping(data, where=str(path))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """As it stands in a file; what was not set, and what only a field has, is left out."""
+        data = super().to_mapping()
+        if self.obstacle.kind != "field":
+            data["obstacle"] = {key: entry for key, entry in data["obstacle"].items() if key not in _OF_FIELDS}
+        return data
 
     def friction(self) -> tuple[float, float]:
         """Static and dynamic coefficient."""
@@ -126,14 +192,40 @@ def climb_names() -> list[str]:
 
 def find_climb(name: str | Path) -> ClimbScenario:
     """A climb of the library by name, or one of the user's by the path of its file."""
-    if isinstance(name, Path) or name.endswith((".yaml", ".yml")) or "/" in name:
+    if isinstance(name, Path) or _is_file(name):
         return ClimbScenario.load(name)
+    if name in scenario_names():
+        raise ParameterError(f"{name} is a drive for robots on wheels; tracked robots take a climb, curb_117mm for instance")
     if name not in climb_names():
         raise ParameterError(
-            f"there is no climb '{name}' for tracked robots in the library; {nearest(name, climb_names())} (a file of your "
-            f"own ends in .yaml)"
+            f"there is no climb '{name}' for tracked robots in the library; {nearest(name, climb_names())} (`slipfit scenarios` "
+            f"shows them all; a file of your own ends in .yaml)"
         )
     return ClimbScenario.load(_FOLDER / f"{name}.yaml")
+
+
+def is_climb(name: str) -> bool:
+    """Whether a name or a file is a climb's, as its `schema` says."""
+    if not _is_file(name):
+        return name in climb_names()
+    data = read_yaml(Path(name))
+    return isinstance(data, dict) and data.get("schema") == ClimbScenario.kind()
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith((".yaml", ".yml")) or "/" in name
+
+
+def find_any_scenario(name: str) -> Scenario | ClimbScenario:
+    """A drive or a climb of the library by name, or a user's by the path of its file, as its `schema` says."""
+    if is_climb(name):
+        return find_climb(name)
+    if _is_file(name) or name in scenario_names():
+        return find_scenario(name)
+    raise ParameterError(
+        f"there is no scenario '{name}' in the library; {nearest(name, [*scenario_names(), *climb_names()])} (`slipfit "
+        f"scenarios` shows them all; files of your own end in .yaml)"
+    )
 
 
 def as_climb(given: Any) -> ClimbScenario:

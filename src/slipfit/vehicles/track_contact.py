@@ -12,16 +12,23 @@ Reference  derived in docs/theory/tracked
 from math import sqrt
 from typing import Any, NamedTuple
 
-from slipfit.ground.shape import Clearance, block_count, clearance, edge_count, edge_of
+from slipfit.ground.shape import Clearance, block_count, clearance, disc_clearance, edge_count, edge_of
 from slipfit.kernels import alike, any_of, part, where
 from slipfit.kernels.space import Rows3, Sym3, Vec3, added, cross, dot, scaled, to_body, to_ground
 
 #: Elements further from the ground than this at the start of a step are not asked, m: nothing moves so far in one.
 NEAR_M = 0.02
 
+#: Depth of what touches nothing: entries that are not there, edges beyond a run's ends, faces that a segment does not lie on, m.
+_NONE_M = -1.0
 
-#: A segment lies on a face that is tilted against it by less than 60 degrees.
-_LYING_COSINE = 0.5
+#: A segment lies on a face that is tilted against it by less than 45 degrees, seen along the axle: at a right edge on one face,
+#: not on both. Square of that angle's cosine.
+_LYING = 0.5
+
+#: Sideways a face may lean against a belt by 75 degrees, where a robot has tipped over (`track_verdict`); a steeper one stands
+#: beside it. Square of that angle's cosine.
+_BESIDE = 0.067
 
 
 class HardWork(NamedTuple):
@@ -151,16 +158,20 @@ def find_hard(ground, memory, tables, work, place, now):
         first = side * per_side
         for k in range(ns):
             n = side * ns + k
-            p = place_of(place, now, stations.x[n], stations.y[n], stations.z[n])
+            # Cleats stand square to the belt: their tips are on the line that the run is.
+            reach = stations.reach[n]
+            arm = Vec3(stations.x[n] + reach * stations.tz[n], stations.y[n], stations.z[n] - reach * stations.tx[n])
+            p = place_of(place, now, arm.x, arm.y, arm.z)
             best = _nearest_block(ground, memory, p)
-            depth = where(stations.hard[n] > 0.5, stations.reach[n] - best.distance, alike(-1.0, p.z))
+            depth = where(stations.hard[n] > 0.5, 0.0 - best.distance, alike(_NONE_M, p.z))
             work.depth[first + k] = depth
             if any_of(depth > -NEAR_M):
                 normal = to_body(now, Vec3(best.normal_x, best.normal_y, best.normal_z))
-                arm = Vec3(stations.x[n], stations.y[n], stations.z[n])
                 # A straight run lies on faces; upright ones it meets with its ends or at an edge, which are felt as such.
-                lies = normal.z * stations.tx[n] - normal.x * stations.tz[n] > _LYING_COSINE
-                depth = where(lies, depth, alike(-1.0, depth))
+                facing = normal.z * stations.tx[n] - normal.x * stations.tz[n]
+                seen = normal.x * normal.x + normal.z * normal.z
+                lies = (facing > 0.0) & (facing * facing > _LYING * seen) & (seen > _BESIDE)
+                depth = where(lies, depth, alike(_NONE_M, depth))
                 _keep(work, first + k, depth, arm, normal, best.grip, stations.driven[n])
         first += ns
         for b in range(block_count(ground)):
@@ -168,27 +179,33 @@ def find_hard(ground, memory, tables, work, place, now):
                 n = side * nd + k
                 p = place_of(place, now, discs.x[n], discs.y[n], discs.z[n])
                 here = clearance(ground, memory, b, p.x, p.y, p.z)
-                radius = discs.radius[n]
-                work.depth[first + k] = radius - here.distance
-                if any_of(radius - here.distance > -NEAR_M):
+                radius, none = discs.radius[n], alike(_NONE_M, p.z)
+                is_there = radius > 0.0
+                depth = where(is_there, radius - here.distance, none)
+                work.depth[first + k] = depth
+                if any_of(depth > -NEAR_M):
+                    here = disc_clearance(ground, b, p, Vec3(now.x.y, now.y.y, now.z.y), radius, here)
                     normal = to_body(now, Vec3(here.normal_x, here.normal_y, here.normal_z))
                     flat = sqrt(normal.x * normal.x + normal.z * normal.z + 1e-30)
                     to_rim = radius / flat
                     arm = Vec3(discs.x[n] - to_rim * normal.x, discs.y[n], discs.z[n] - to_rim * normal.z)
-                    _keep(work, first + k, radius * flat - here.distance, arm, normal, here.grip, discs.driven[n])
+                    depth = where(is_there, radius * flat - here.distance, none)
+                    _keep(work, first + k, depth, arm, normal, here.grip, discs.driven[n])
             first += nd
         for b in range(edge_count(ground)):
             for k in range(nr):
                 n = side * nr + k
                 p = place_of(place, now, runs.x[n], runs.y[n], runs.z[n])
                 zero = alike(0.0, p.z)
-                here = edge_of(ground, b, p, to_ground(now, Vec3(runs.tx[n], zero, runs.tz[n])))
+                here = edge_of(ground, b, p, to_ground(now, Vec3(runs.tx[n], zero, runs.tz[n])), runs.length[n])
                 on_run = (here.offset >= 0.0) & (here.offset <= runs.length[n])
-                depth = where(on_run, -here.distance, alike(-1.0, zero))
+                depth = where(on_run, -here.distance, alike(_NONE_M, zero))
                 work.depth[first + k] = depth
                 if any_of(depth > -NEAR_M):
                     normal = to_body(now, Vec3(here.normal_x, here.normal_y, here.normal_z))
-                    arm = Vec3(runs.x[n] + here.offset * runs.tx[n], runs.y[n], runs.z[n] + here.offset * runs.tz[n])
+                    # An edge that runs along the line is nearest far beyond its ends.
+                    at = max(0.0, min(here.offset, runs.length[n]))
+                    arm = Vec3(runs.x[n] + at * runs.tx[n], runs.y[n], runs.z[n] + at * runs.tz[n])
                     _keep(work, first + k, depth, arm, normal, here.grip, runs.driven[n])
             first += nr
 

@@ -6,10 +6,11 @@ what it remembers. Flippers turn about the front axle and have belts of their ow
 between the tracks that does not move.
 
     stations   segments near the ground: place of the middle, unit vector along the belt towards the front, areas
-    discs      sprockets and idlers as true circles
+    discs      sprockets and idlers as true circles, and the rounded ends of the belly: each end of each run has its disc
     runs       straight undersides as whole lines, so that an edge between two stations is felt where it is
 
-Each table has the left track's entries first, then the right one's, both filled up to whole packs.
+Each table has the left track's entries first, then the right one's, both filled up to whole packs by entries that are not there:
+stations without area that do not feel hard ground, discs without radius, runs shorter than nothing.
 Reference  derived in docs/theory/tracked, eq. (outline)
 """
 
@@ -19,14 +20,18 @@ import numpy as np
 
 from slipfit.kernels.packs import ALONE
 
-#: Far above everything: where entries lie that only fill up a pack, m.
-_NOWHERE_M = 1e3
-
 #: How far around a sprocket segments can meet the ground, rad: a robot that leans further has tipped over.
 _REACH_RAD = np.radians(120.0)
 
+#: A flipper's own sprocket over the track's beside it: smaller by more than the dents of standing, so that on level ground the
+#: track bears and not both.
+_DRUM_SHARE = 0.998
+
 #: Stations of a belly plate on each side.
 _BELLY = 4
+
+#: A belly's ends are bent up about the axles; where it lies near or above them, with this share of the sprockets' radius.
+_LEAST_BEND = 0.5
 
 
 class Stations(NamedTuple):
@@ -36,7 +41,7 @@ class Stations(NamedTuple):
     tx: Any  # unit vector along the belt
     tz: Any
     driven: Any  # 1 where the belt moves, 0 on the belly
-    hard: Any  # 1 where hard ground is felt here; 0 on sprockets, which are felt as circles
+    hard: Any  # 1 where hard ground is felt here; 0 on sprockets, felt as circles, and beside them
     reach: Any  # m, height of a cleat
     length: Any  # m
     area: Any  # m^2, of the plate between cleats
@@ -51,7 +56,7 @@ class Discs(NamedTuple):
     x: Any
     y: Any
     z: Any
-    radius: Any  # m, with cleats
+    radius: Any  # m, with cleats; 0 where there is none
     driven: Any
 
 
@@ -61,7 +66,7 @@ class Runs(NamedTuple):
     z: Any
     tx: Any
     tz: Any
-    length: Any
+    length: Any  # m; negative where there is none
     driven: Any
 
 
@@ -107,13 +112,14 @@ def track_tables(outline: Outline, segments: int, n: int, *, has_flippers: bool,
     discs = [_disc(o, 0.0, 0.0, radius, o.tread_m), _disc(o, o.axle_distance_m, 0.0, radius, o.tread_m)]
     runs = [_run(o, 0.0, -o.radius_m - o.cleat_height_m, 1.0, 0.0, o.axle_distance_m, o.tread_m, 1.0)]
     if has_flippers:
-        more, disc, run = _flipper(o, segments)
+        more, ends, run = _flipper(o, segments)
         stations.append(more)
-        discs.append(disc)
+        discs += ends
         runs.append(run)
     if has_belly:
-        more, run = _belly(o)
+        more, ends, run = _belly(o)
         stations.append(more)
+        discs += ends
         runs.append(run)
     return TrackTables(
         _both_sides(Stations, [station for group in stations for station in _filled(group)]),
@@ -130,17 +136,19 @@ def _both_sides(kind: type, entries: list[Any]) -> Any:
 
 
 def _filled(entries: list[Any]) -> list[Any]:
-    """Filled up to whole packs with entries that never touch anything."""
+    """Filled up to whole packs with entries that are not there. They lie at the centre of mass, so that what is computed beside
+    their neighbours stays small."""
     missing = -len(entries) % ALONE
     zero = 0.0 * entries[0].x
-    nowhere = {"z": zero + _NOWHERE_M, "x": zero, "y": zero + 1.0, "tx": zero + 1.0, "width": zero + 1.0, "length": zero + 1.0}
-    dead = type(entries[0])(*(nowhere.get(name, zero) for name in entries[0]._fields))
-    return entries + [dead] * missing
+    length = zero + (-1.0 if isinstance(entries[0], Runs) else 1.0)
+    given = {"tx": zero + 1.0, "width": zero + 1.0, "length": length}
+    absent = type(entries[0])(*(given.get(name, zero) for name in entries[0]._fields))
+    return entries + [absent] * missing
 
 
-def _disc(o: Outline, ahead: Any, up: Any, radius: Any, tread: Any) -> Discs:
+def _disc(o: Outline, ahead: Any, up: Any, radius: Any, tread: Any, driven: float = 1.0) -> Discs:
     zero = 0.0 * o.radius_m
-    return Discs(ahead - o.mass_ahead_m, 0.5 * tread, up + o.radius_m - o.mass_above_m, radius + zero, zero + 1.0)
+    return Discs(ahead - o.mass_ahead_m, 0.5 * tread, up + o.radius_m - o.mass_above_m, radius + zero, zero + driven)
 
 
 def _run(o: Outline, ahead: Any, up: Any, tx: Any, tz: Any, length: Any, tread: Any, driven: float) -> Runs:
@@ -186,7 +194,8 @@ def _belt_stations(o: Outline, segments: int) -> list[Stations]:
     for k in reversed(near):
         angle = (k + 0.5) * turn
         found.append((-o.radius_m * np.sin(angle), -o.radius_m * np.cos(angle), -angle, arc, 0.0))
-    found += [((k + 0.5) * step, -o.radius_m, 0.0, step, 1.0) for k in range(along)]
+    # On hard ground a sprocket's circle bears in place of the segment beside it: with both, the ends would bear twice.
+    found += [((k + 0.5) * step, -o.radius_m, 0.0, step, float(0 < k < along - 1)) for k in range(along)]
     for k in near:
         angle = (k + 0.5) * turn
         found.append((o.axle_distance_m + o.radius_m * np.sin(angle), -o.radius_m * np.cos(angle), angle, arc, 0.0))
@@ -197,16 +206,18 @@ def _belt_stations(o: Outline, segments: int) -> list[Stations]:
     ]
 
 
-def _flipper(o: Outline, segments: int) -> tuple[list[Stations], Discs, Runs]:
-    """Underside of a flipper from the front axle to its tip, a little steeper where it tapers."""
+def _flipper(o: Outline, segments: int) -> tuple[list[Stations], list[Discs], Runs]:
+    """Underside of a flipper from the front axle to its tip, a little steeper where it tapers; its tip and its own sprocket,
+    which stands beside the track's."""
+    drum = _DRUM_SHARE * o.radius_m
     count = max(
         2, round(segments * float(np.mean(o.flipper_length_m)) / (2.0 * float(np.mean(o.axle_distance_m + np.pi * o.radius_m))))
     )
-    taper = np.arcsin((o.radius_m - o.flipper_tip_radius_m) / o.flipper_length_m)
+    taper = np.arcsin((drum - o.flipper_tip_radius_m) / o.flipper_length_m)
     slope = o.flipper_angle_rad + taper
     tx, tz = np.cos(slope), np.sin(slope)
     length = o.flipper_length_m * np.cos(taper)
-    x0, z0 = o.axle_distance_m + o.radius_m * tz, -o.radius_m * tx
+    x0, z0 = o.axle_distance_m + drum * tz, -drum * tx
     step = length / count
     stations = [
         _station(
@@ -216,19 +227,23 @@ def _flipper(o: Outline, segments: int) -> tuple[list[Stations], Discs, Runs]:
         for k in range(count)
     ]  # fmt: skip
     tip_x = o.axle_distance_m + o.flipper_length_m * np.cos(o.flipper_angle_rad)
-    disc = _disc(
-        o, tip_x, o.flipper_length_m * np.sin(o.flipper_angle_rad), o.flipper_tip_radius_m + o.cleat_height_m, o.flipper_tread_m
-    )
     out = o.cleat_height_m
+    ends = [
+        _disc(o, tip_x, o.flipper_length_m * np.sin(o.flipper_angle_rad), o.flipper_tip_radius_m + out, o.flipper_tread_m),
+        _disc(o, o.axle_distance_m, 0.0, drum + out, o.flipper_tread_m),
+    ]
     run = _run(o, x0 + out * tz, z0 - out * tx, tx, tz, length, o.flipper_tread_m, 1.0)
-    return stations, disc, run
+    return stations, ends, run
 
 
-def _belly(o: Outline) -> tuple[list[Stations], Runs]:
-    """The plate between the tracks, half of it on either side."""
+def _belly(o: Outline) -> tuple[list[Stations], list[Discs], Runs]:
+    """The plate between the tracks, half of it on either side, and its ends, bent up about the axles: an edge that is met askew
+    comes to the plate from there."""
     up, step = o.belly_clearance_m - o.radius_m, o.axle_distance_m / _BELLY
     half = 0.5 * o.belly_width_m
     stations = [
         _station(o, (k + 0.5) * step, up, 0.0, step, half, half, driven=0.0, upstream=0.0, downstream=0.0) for k in range(_BELLY)
     ]
-    return stations, _run(o, 0.0, up, 1.0, 0.0, o.axle_distance_m, half, 0.0)
+    bend = np.maximum(-up, _LEAST_BEND * o.radius_m)
+    ends = [_disc(o, ahead, up + bend, bend, half, driven=0.0) for ahead in (0.0 * up, o.axle_distance_m)]
+    return stations, ends, _run(o, 0.0, up, 1.0, 0.0, o.axle_distance_m, half, 0.0)

@@ -1,13 +1,15 @@
 """Segments of a track in soil: each a plate of `contact.soil`, on ground that remembers, carried through by a belt that does too.
 
 The pressure acts along a segment's own normal, shear along the belt and across. Each place of the ground (a cell of a square
-grid) keeps its deepest sinkage and largest slip. What a segment has sheared belongs to the belt's links, which move rearward
-through the stations: with J = -K ln(1 - |m|) the shear displacement behind a mobilised share m,
+grid) keeps its deepest sinkage, of cleats' tips, and its largest slip. A segment lies on a stretch of ground, not on one cell:
+what it meets follows the cell below its middle over half its length, as long as it stays below the surface, so that a load does
+not jump where a cell ends. What a segment has sheared belongs to the belt's links, which move rearward through the stations: with
+J = -K ln(1 - |m|) the shear displacement behind a mobilised share m,
 
     dJ_k/dt = (slip) - w (J_k - J_k+1) / l      upwind; from the first segment in the soil on, J = i x as along a straight path
 
 Soil also resists where it is pushed aside: per metre of wall a z + b z^2 (`soil.bulldozing`), along the sides of the belts and
-before the front sprocket.
+before the sprocket that leads.
 
 Symbols    m mobilised share of the strength · w belt speed · l length of a segment · i slip · z sinkage
 Reference  derived in docs/theory/tracked, eq. (carried)
@@ -16,8 +18,8 @@ Reference  derived in docs/theory/tracked, eq. (carried)
 from math import exp, log, sqrt
 from typing import Any, NamedTuple
 
-from slipfit.contact.slip import SPEED_FLOOR_MPS, slip_ratio
-from slipfit.contact.soil import Bristles, Place, Plate, bristles_after, plate_normal, plate_shear
+from slipfit.contact.slip import RESISTS_FROM_MPS, SPEED_FLOOR_MPS, driving_slip
+from slipfit.contact.soil import Bristles, Place, Plate, bristles_after, plate_normal, plate_shear, reach_of
 from slipfit.ground.shape import leave_rut, rut_at, soil_depth
 from slipfit.kernels import alike, any_of, part, where
 from slipfit.kernels.space import Vec3, added, cross, dot, to_ground
@@ -30,17 +32,24 @@ _LEAST = 1e-9
 class SoilWork(NamedTuple):
     """One number per station."""
 
-    depth: Any  # m, below the untouched surface
+    depth: Any  # m, of the base below the untouched surface; negative where it stands on its cleat
     place_x: Any  # m, where the station is
     place_y: Any
     start_n: Any
     nn: Any
+    area: Any  # m^2, of what bears
     load: Any  # N
     secant: Any
     extra_y: Any
     start_x: Any
     start_y: Any
     force_x: Any  # N, along the belt
+    deepest: Any  # m, what the ground below the station remembers: of cleats' tips
+    slipped: Any
+
+
+#: A segment meets what the ground remembers over this share of its length: half, the mean way of its places.
+_MEETS_OVER = 0.5
 
 
 @part
@@ -70,16 +79,24 @@ def find_soil(soil, ground, memory, stations, work, place, now, velocity, rate, 
     for k in range(ns):
         n = side * ns + k
         p = place_of(place, now, stations.x[n], stations.y[n], stations.z[n])
-        depth = where(stations.area[n] > 0.0, soil_depth(ground, memory, p.x, p.y, p.z), alike(-1.0, p.z))
-        nothing = alike(0.0, depth)
+        depth = where(
+            stations.area[n] + stations.cleat_area[n] > 0.0, soil_depth(ground, memory, p.x, p.y, p.z), alike(-1.0, p.z)
+        )
+        nothing, was_below = alike(0.0, depth), work.depth[n] + stations.cleat_height[n] > 0.0
         work.depth[n], work.nn[n], work.start_n[n], work.load[n] = depth, nothing, nothing, nothing
         if any_of(depth + stations.cleat_height[n] > 0.0):
             arm, _, along = axes_of_plate(stations, n)
             v = added(velocity, cross(rate, arm))
             deepest, slipped = rut_at(ground, memory, p.x, p.y)
-            slip = slip_ratio(dot(along, v), stations.driven[n] * belt)
+            ahead = dot(along, v)
+            went = dt * abs(ahead)
+            met = where(was_below, went / (went + _MEETS_OVER * stations.length[n]), alike(1.0, went))
+            deepest = work.deepest[n] + met * (deepest - work.deepest[n])
+            slipped = work.slipped[n] + met * (slipped - work.slipped[n])
+            work.deepest[n], work.slipped[n] = deepest, slipped
+            slip = driving_slip(ahead, stations.driven[n] * belt)
             answer = plate_normal(soil, plate_of(stations, n), Place(deepest, slipped), depth, to_ground(now, v).z, slip, dt)
-            work.start_n[n], work.nn[n] = answer.start, answer.per_rising
+            work.start_n[n], work.nn[n], work.area[n] = answer.start, answer.per_rising, answer.area
             work.place_x[n], work.place_y[n] = p.x, p.y
             work.extra_y[n] = stations.length[n] * _pushed_aside(soil, depth) / max(abs(v.y), SPEED_FLOOR_MPS)
 
@@ -97,7 +114,7 @@ def gather_soil(soil, stations, work, shares, velocity, rate, belt, side, sums, 
             load = max(0.0, work.start_n[n] - work.nn[n] * dot(normal, v))
             is_loaded = load > 0.0
             slip_x, slip_y = stations.driven[n] * belt - dot(along, v), -v.y
-            answer = plate_shear(soil, plate_of(stations, n), Bristles(shares[n], shares[half + n]), load, slip_x, slip_y, dt)
+            answer = plate_shear(soil, work.area[n], Bristles(shares[n], shares[half + n]), load, slip_x, slip_y, dt)
             nothing = alike(0.0, load)
             work.load[n], work.secant[n], work.start_x[n], work.start_y[n] = load, answer.xx, answer.start_x, answer.start_y
             sums = carry(
@@ -142,9 +159,11 @@ def remember_soil(soil, ground, memory, stations, work, shares, velocity, rate, 
             after = bristles_after(soil, Bristles(shares[n], shares[half + n]), load, rim - ahead, -v.y, dt)
             shares[n], shares[half + n] = after.x, after.y
             # A run that does not touch here leaves nothing: zero is less than what any place remembers.
-            touches, slip = load > 0.0, max(0.0, min(1.0, slip_ratio(ahead, rim)))
-            sunk, slipped = where(touches, work.depth[n], nothing), where(touches, slip, nothing)
+            touches, slip = load > 0.0, max(0.0, min(1.0, driving_slip(ahead, rim)))
+            lowest = work.depth[n] + reach_of(plate_of(stations, n))
+            sunk, slipped = where(touches, lowest, nothing), where(touches, slip, nothing)
             leave_rut(ground, memory, work.place_x[n], work.place_y[n], sunk, slipped)
+            work.deepest[n], work.slipped[n] = max(work.deepest[n], sunk), max(work.slipped[n], slipped)
         else:
             shares[n], shares[half + n] = nothing, nothing
 
@@ -163,32 +182,43 @@ def carry_along(soil, stations, work, shares, belts, dt):
     for side in range(2):
         first = side * ns
         ahead = belts[side] >= 0.0
+        was_x, was_y = shares[first], shares[half + first]  # of the station behind, before it was carried
         for k in range(ns):
             n = first + k
+            x, y = shares[n], shares[half + n]
             if any_of(work.load[n] > 0.0):
-                # Forward, links come from the station ahead. That one is not yet carried in this pass; backward, it is, which
-                # only adds a little to the transport's own smoothing.
+                # Forward, links come from the station ahead, not yet carried in this pass; backward, from the one behind.
                 front, back = first + min(k + 1, ns - 1), first + max(k - 1, 0)
                 is_fed = where(ahead, work.load[front] * stations.upstream[n], work.load[back] * stations.downstream[n]) > 0.0
                 near = where(is_fed, alike(1.0, work.load[n]), 2.0)
-                x, y = shares[n], shares[half + n]
-                fx, fy = where(ahead, shares[front], shares[back]), where(ahead, shares[half + front], shares[half + back])
+                fx, fy = where(ahead, shares[front], was_x), where(ahead, shares[half + front], was_y)
                 per, per_f = _displacement(soil, x, y), _displacement(soil, fx, fy)
                 per_f = where(is_fed, per_f, 0.0 * per)
                 flow = min(1.0, near * abs(belts[side]) * dt / stations.length[n] * stations.driven[n])
                 jx, jy = x * per + flow * (fx * per_f - x * per), y * per + flow * (fy * per_f - y * per)
                 size = sqrt(jx * jx + jy * jy)
                 share = (1.0 - exp(-size)) / max(size, _LEAST)
-                shares[n], shares[half + n] = jx * share, jy * share
+                # A run whose station bears nothing here must not be fed because its neighbour's does.
+                bears = work.load[n] > 0.0
+                shares[n], shares[half + n] = where(bears, jx * share, x), where(bears, jy * share, y)
+            was_x, was_y = x, y
 
 
 @part
-def front_resistance(robot, memory, s, now, side):
-    """Resistance of soil before the front sprocket (N s/m against going ahead), and where it acts."""
-    discs, stations, ahead = robot.tables.discs, robot.tables.stations, s.velocity.x
-    n = side * (len(discs.x) // 2) + 1
-    low = Vec3(discs.x[n], discs.y[n], discs.z[n] - discs.radius[n])
+def end_resistance(robot, memory, s, now, side):
+    """Resistance of soil before the sprocket that leads (N s/m against that side's motion), and where it acts.
+
+    The front one where the side goes ahead, the rear one where it goes back: in a turn on the spot one of each. Below
+    `RESISTS_FROM_MPS` it fades: a robot whose belts shear less than the soil resists creeps by less than that.
+    """
+    discs, stations = robot.tables.discs, robot.tables.stations
+    rear = side * (len(discs.x) // 2)
+    front = rear + 1
+    # Both axles of a side have the same height and distance from the middle, so the same speed ahead.
+    low_y, low_z = discs.y[front], discs.z[front] - discs.radius[front]
+    ahead = s.velocity.x + s.rate.y * low_z - s.rate.z * low_y
+    low = Vec3(where(ahead >= 0.0, discs.x[front], discs.x[rear]), low_y, low_z)
     p = place_of(s.place, now, low.x, low.y, low.z)
     depth = soil_depth(robot.ground, memory, p.x, p.y, p.z)
-    drag = stations.width[side * (len(stations.x) // 2)] * _pushed_aside(robot.soil, depth) / max(ahead, SPEED_FLOOR_MPS)
-    return where(ahead > 0.0, drag, alike(0.0, drag)), low
+    wall = stations.width[side * (len(stations.x) // 2)]
+    return wall * _pushed_aside(robot.soil, depth) / max(abs(ahead), RESISTS_FROM_MPS), low

@@ -5,9 +5,12 @@ more than 75 degrees, backwards if its nose points up. A robot that is told to g
 together) for `patience` seconds is held by something: by its belly if that carries most of its weight, by the soil if that does,
 else its tracks slip. Whoever is not done at the end of the time has timed out.
 
-The margin goes on where the verdict has only names: of a climb the slowest progress over any window of half a second, as a share
-of what was told, and not more than the share of the lean to tipping over that was left; of a failure minus the share of the way
-that was missing. So it lies in (0, 1] for climbs and in [-1, 0) for failures.
+The margin goes on where the verdict has only names. Of a climb it is the least of four shares: the slowest progress over any
+window of half a second over what was told; the patience that was left when the robot gained most slowly; the lean that was left
+to tipping over; the time that was left, over the patience. Of a failure it is minus the share of the way that was missing, times
+how much of the last gain was missing if the robot was held. So it lies in (0, 1] for climbs and in [-1, 0) for failures. From
+above it falls to zero without a jump where a robot is just held or just late; from below it comes to zero where a robot is late,
+and jumps where it slides back or falls over: there the motion itself does.
 """
 
 from math import isfinite
@@ -34,6 +37,7 @@ class Rules(NamedTuple):
     patience: float  # s
     gain: float  # m
     settled: float  # s, from when on progress counts: the command's ramp is over
+    end: float  # s
 
 
 class Look(NamedTuple):
@@ -61,12 +65,14 @@ class Story(NamedTuple):
     window_at: float  # s
     slowest: float
     upright: float  # least so far
+    longest: float  # s, longest time without a gain
+    gained: float  # m, since the last gain that counted
 
 
 @part
 def begin_story(look):
     one, zero = alike(1.0, look.rear), alike(0.0, look.rear)
-    return Story(zero, zero, look.rear, look.rear, look.progress, zero, look.progress, zero, one, one)
+    return Story(zero, zero, look.rear, look.rear, look.progress, zero, look.progress, zero, one, one, zero, zero)
 
 
 @part
@@ -94,7 +100,7 @@ def judge(rules, story, look):
     code = where(isfinite(look.progress + look.upright), code, NOT_FINITE)
     new = Story(
         code, where(code != RUNNING, look.time, story.stopped_at), story.start, furthest, best, best_at, window_from, window_at,
-        slowest, upright,
+        slowest, upright, max(story.longest, look.time - best_at), max(0.0, look.progress - best),
     )  # fmt: skip
     return Story(*_kept(going, new, story))
 
@@ -106,6 +112,7 @@ def _kept(going, new, old):
         where(going, new.furthest, old.furthest), where(going, new.best, old.best), where(going, new.best_at, old.best_at),
         where(going, new.window_from, old.window_from), where(going, new.window_at, old.window_at),
         where(going, new.slowest, old.slowest), where(going, new.upright, old.upright),
+        where(going, new.longest, old.longest), where(going, new.gained, old.gained),
     )  # fmt: skip
 
 
@@ -115,7 +122,7 @@ def timed_out(story, time):
     late = story.code == RUNNING
     new = Story(
         where(late, alike(TIMED_OUT, story.code), story.code), time, story.start, story.furthest, story.best, story.best_at,
-        story.window_from, story.window_at, story.slowest, story.upright,
+        story.window_from, story.window_at, story.slowest, story.upright, story.longest, story.gained,
     )  # fmt: skip
     return Story(*_kept(late, new, story))
 
@@ -124,6 +131,10 @@ def timed_out(story, time):
 def margin(rules, story):
     """How far from the other verdict; see above."""
     leaning = (story.upright - _TIPPED_COSINE) / (1.0 - _TIPPED_COSINE)
-    climbed = max(_LEAST, min(1.0, min(story.slowest, leaning)))
+    patient = 1.0 - story.longest / rules.patience
+    in_time = (rules.end - story.stopped_at) / rules.patience
+    climbed = max(_LEAST, min(1.0, min(min(story.slowest, leaning), min(patient, in_time))))
     missing = (rules.goal - story.furthest) / max(rules.goal - story.start, _LEAST)
-    return where(story.code == CLIMBED, climbed, -max(_LEAST, min(1.0, missing)))
+    is_held = (story.code == SLIPPED) | (story.code == STUCK_IN_SOIL) | (story.code == HIGH_CENTRED)
+    short = where(is_held, 1.0 - story.gained / rules.gain, alike(1.0, missing))
+    return where(story.code == CLIMBED, climbed, -max(_LEAST, min(1.0, missing * short)))

@@ -5,12 +5,15 @@ import math
 import numpy as np
 import pytest
 
+from slipfit.errors import SlipfitError
 from slipfit.simulate.track_kinematics import (
     lateral_resistance,
     planar_rates,
     track_traction_n,
+    turn_on_the_spot,
     turning_moment_nm,
     turning_radius_m,
+    yaw_rate_after,
 )
 
 SAND = {"cohesion_pa": 1040.0, "friction_angle_rad": math.radians(28), "shear_modulus_m": 0.012}
@@ -61,3 +64,45 @@ def test_wide_turns_resist_less():
     assert lateral_resistance(0.6) == pytest.approx(0.6)
     assert lateral_resistance(0.6, 0.34, 0.34) == pytest.approx(0.6 / 1.075)
     assert (np.diff(lateral_resistance(0.6, np.linspace(0.5, 20.0, 40), 0.34)) < 0.0).all()
+
+
+def test_constants_of_the_radius_are_inputs():
+    """mu / (a + b R / B) with a = 1, b = 0.5 at R = 2 B: half of mu. b = 0 leaves it as it is."""
+    assert lateral_resistance(0.6, 0.68, 0.34, on_the_spot=1.0, per_radius=0.5) == pytest.approx(0.3)
+    assert lateral_resistance(0.6, 5.0, 0.34, on_the_spot=1.0, per_radius=0.0) == pytest.approx(0.6)
+    with pytest.raises(SlipfitError, match="on_the_spot = 0"):
+        lateral_resistance(0.6, on_the_spot=0.0)
+
+
+RESISTS = {"mu_lat": 0.5, "load_n": 300.0, "length_m": 0.5, "yaw_inertia_kgm2": 1.5}  # M_r = 18.75 N m
+
+
+def turned(rate, moment, seconds, dt=0.01):
+    for _ in range(round(seconds / dt)):
+        rate = yaw_rate_after(rate, moment, dt, **RESISTS)
+    return float(rate)
+
+
+def test_a_turn_is_held_starts_and_stops_as_coulomb_says():
+    """Held below 18.75 N m; above, (M - M_r) t / I; coasting stops after I r / M_r = 0.08 s for 1 rad/s, and stays stopped."""
+    assert turned(0.0, 18.7, 1.0) == 0.0
+    assert turned(0.0, -21.75, 1.0) == pytest.approx(-2.0)
+    assert turned(1.0, 0.0, 0.07) == pytest.approx(1.0 - 18.75 / 1.5 * 0.07)
+    assert turned(1.0, 0.0, 0.09) == turned(-1.0, 10.0, 1.0) == 0.0
+
+
+def test_a_turn_on_the_spot_takes_less_than_sliding_straight_across():
+    """Limits: tracks far apart slip little along (mu W L / 4 = 23.75 N m and the ideal rate); in between it is less."""
+    given = {"mu": 0.6, "load_n": 311.66, "length_m": 0.508}
+    wide, packbot = turn_on_the_spot(**given, tread_m=50.0), turn_on_the_spot(**given, tread_m=0.34)
+    assert wide.moment_nm == pytest.approx(0.6 * 311.66 * 0.508 / 4.0, rel=1e-3)
+    assert wide.rate_share == pytest.approx(1.0, abs=1e-3)
+    assert 0.8 * wide.moment_nm < packbot.moment_nm < wide.moment_nm
+    assert 0.4 < packbot.rate_share < 0.7
+
+
+def test_many_equal_loads_are_a_uniform_one():
+    given = {"mu": 0.6, "load_n": 311.66, "length_m": 0.508, "tread_m": 0.34}
+    places = (np.arange(4000) + 0.5) / 4000 * 0.508 - 0.254
+    for found, expected in zip(turn_on_the_spot(**given, places_m=places), turn_on_the_spot(**given), strict=True):
+        assert found == pytest.approx(expected, rel=1e-6)

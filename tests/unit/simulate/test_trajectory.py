@@ -135,6 +135,15 @@ def test_grip_is_the_largest_force_over_load(motion):
     assert np.isnan(motion([0.0, 1.0], load_n=0.0).largest_grip_used)
 
 
+def test_the_summary_of_a_run_that_failed_begins_with_how(motion):
+    """A run that ended where it started has no speed, grip or energy to tell."""
+    sank = motion([0.0, 1.0], status=RunStatus.SUNK_IN).summary().splitlines()
+    assert sank[1] == f"  status   {RunStatus.SUNK_IN.value}"
+    at_once = motion([0.0], status=RunStatus.SUNK_IN)
+    assert at_once.has_failed_at_once
+    assert len(at_once.summary().splitlines()) == 2
+
+
 def test_the_summary_gives_time_path_and_turn(motion):
     text = motion([0.0, 2.0], x_m=[0.0, 1.5], heading_rad=[0.0, np.pi / 2], robot="p3at", ground="floor").summary()
     assert text.splitlines()[0] == "p3at on floor: 2 s, 1.500 m, turned 90.0°"
