@@ -83,9 +83,7 @@ def changes(order: tuple[str, ...]) -> tuple[list[float], tuple[Surface, ...]]:
     logs = [recording(surface) for surface in order]
     joined = one_after_another(*logs)
     found = of_drive(joined, order[0])
-    return np.cumsum([log.duration_s for log in logs])[:-1].tolist(), surfaces(
-        found, joined, track_m=find_robot("warthog").track_m
-    )
+    return np.cumsum([log.duration_s for log in logs])[:-1].tolist(), surfaces(found, joined, find_robot("warthog")).stretches
 
 
 def main() -> int:

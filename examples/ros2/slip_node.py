@@ -1,8 +1,9 @@
-"""A ROS 2 node that tells slip: joint states, IMU and odometry in, slip and an alarm out.
+"""A ROS 2 node that tells slip: joint states, IMU and a pose in, slip and an alarm out.
 
-    ros2 run my_robot slip_node --ros-args -p twin:=husky.twin.yaml -p radius_m:=0.1651
+    ros2 run my_robot slip_node --ros-args -p twin:=husky.twin.yaml
 
-It needs rclpy, which comes with ROS 2. Everything that estimates is `slipfit.estimate.online.OnlineSlipFilter`.
+`twin` is a twin, or a skid-steer, tracked or omni robot of the library, or its file. It needs rclpy, which comes with ROS 2.
+Everything that estimates is `slipfit.estimate.online.OnlineSlipFilter`.
 """
 
 import math
@@ -14,7 +15,9 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool
 
+from slipfit.estimate.immobilisation import SURE
 from slipfit.estimate.online import OnlineSlipFilter
+from slipfit.logs.wheels import wheel_order
 from slipfit.twin import find_driver
 
 
@@ -22,39 +25,48 @@ def seconds(stamp):
     return stamp.sec + 1e-9 * stamp.nanosec
 
 
+def std_of(variance):
+    """Of a message's covariance, which is zero where nobody knows it: the filter's own then."""
+    return math.sqrt(variance) if variance > 0.0 else None
+
+
 class SlipNode(Node):
     def __init__(self):
         super().__init__("slip")
-        self.filter = OnlineSlipFilter(find_driver(self.declare_parameter("twin", "husky").value))
-        self.radius_m = self.declare_parameter("radius_m", 0.1651).value
-        self.slip = self.create_publisher(Vector3Stamped, "slip", 10)  # left, right, slip angle
+        driver = find_driver(self.declare_parameter("twin", "husky").value)
+        imu_at_m = tuple(self.declare_parameter("imu_at_m", [0.0, 0.0]).value)
+        self.has_accelerometer = self.declare_parameter("use_accelerometer", False).value  # level, in the body's axes
+        self.filter = OnlineSlipFilter(driver, accelerometer=self.has_accelerometer, imu_at_m=imu_at_m)
+        self.slip = self.create_publisher(Vector3Stamped, "slip", 10)  # left, right, slip angle; omni: ahead, aside, turning
         self.stuck = self.create_publisher(Bool, "stuck", 10)
         self.create_subscription(JointState, "joint_states", self.on_wheels, 50)
         self.create_subscription(Imu, "imu/data", self.on_imu, 200)
         self.create_subscription(Odometry, "pose", self.on_pose, 10)  # by lidar, GNSS or mocap: not by the wheels
 
     def on_wheels(self, message):
-        sides = {"left": [], "right": []}
-        for name, speed in zip(message.name, message.velocity, strict=True):
-            for side, speeds in sides.items():
-                if side in name:
-                    speeds.append(speed)
-        if not all(sides.values()):
+        order = wheel_order(message.name)
+        if order is None:
+            return  # joints of an arm
+        now = self.filter.wheels(seconds(message.header.stamp), *(message.velocity[k] for k in order[0]))
+        if now is None:
             return
-        left, right = (self.radius_m * sum(speeds) / len(speeds) for speeds in sides.values())
-        now = self.filter.rims(seconds(message.header.stamp), left, right)
         told = Vector3Stamped(header=message.header)
-        told.vector.x, told.vector.y, told.vector.z = now.slip_left, now.slip_right, now.slip_angle_rad
+        told.vector.x, told.vector.y, told.vector.z = now[1:4]
         self.slip.publish(told)
-        self.stuck.publish(Bool(data=now.stuck > 0.9))
+        self.stuck.publish(Bool(data=now.stuck > SURE))
 
     def on_imu(self, message):
-        self.filter.gyro(seconds(message.header.stamp), message.angular_velocity.z)
+        when = seconds(message.header.stamp)
+        self.filter.gyro(when, message.angular_velocity.z)
+        if self.has_accelerometer:
+            self.filter.accelerometer(when, message.linear_acceleration.x, message.linear_acceleration.y)
 
     def on_pose(self, message):
-        pose = message.pose.pose
-        yaw = 2.0 * math.atan2(pose.orientation.z, pose.orientation.w)
-        self.filter.pose(seconds(message.header.stamp), pose.position.x, pose.position.y, yaw)
+        pose, covariance = message.pose.pose, message.pose.covariance
+        q = pose.orientation
+        yaw = math.atan2(2.0 * (q.w * q.z + q.x * q.y), 1.0 - 2.0 * (q.y * q.y + q.z * q.z))
+        std_m, std_rad = std_of(max(covariance[0], covariance[7])), std_of(covariance[35])
+        self.filter.pose(seconds(message.header.stamp), pose.position.x, pose.position.y, yaw, std_m=std_m, std_rad=std_rad)
 
 
 def main():

@@ -1,94 +1,116 @@
-"""Where the constants of a linear model change: the partition of a series whose pieces, each with its own constants, leave least.
+"""Where constants of linear models change: the partition of a drive that is worth its pieces, at a stated rate of false changes.
 
-    min over partitions of  sum over pieces of min_theta |y - A theta|^2 / sigma^2 + penalty x pieces
+Several quantities, each a linear model with constants of its own, change together. Of all partitions into k pieces the best
+leaves least,
 
-by dynamic programming over blocks of time; a piece's misfit follows from sums of A^T A, A^T y and y^T y.
+    L_k = min over partitions of  sum over quantities of  misfit / (sigma^2 f t)
 
-Symbols    A regressors · y readings, in units of their noise · theta constants of a piece
-Reference  [Jackson2005] (optimal partitioning); the penalty is Schwarz's, (constants + 1) log(blocks), times a caution for blocks
-           that are not independent
+by dynamic programming over blocks of time. One more piece (or two, for a stretch in between) is worth it where
+
+    L_k - L_k+1 > chi2_p(1 - alpha),    alpha = false changes per hour x hours of a block
+
+Without a change the left side is, at each of the places where a piece may end, chi-squared with as many degrees of freedom as
+there are constants p, so that alpha at each of them bounds the rate of false changes. Noise is that of residuals about the
+partition *with* the change, so that a change does not hide itself (`block_scatter`: sigma^2 variance of blocks, f what neighbours
+that err alike add). t = F_alpha(p_q, freedom) p_q / chi2_alpha(p_q) is what not knowing the noise adds: a quantity that few
+blocks tell counts for less, and no others with it.
+
+Reference  [Jackson2005] (optimal partitioning; here with a given number of pieces); one more change against k with noise from the
+           larger model is the classical F test, derived in docs/theory/estimation, Surfaces
 """
 
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.stats import chi2
+from scipy.stats import f as fisher
+
+from slipfit.estimate.block_scatter import Scatter, between, misfit, scatters, weighed
+from slipfit.estimate.blocks import Blocks
+
+#: False changes per hour that are put up with.
+FALSE_PER_HOUR = 0.1
 
 #: Pieces shorter than this many blocks are not looked for.
 LEAST_BLOCKS = 4
 
-#: How much dearer than Schwarz's criterion a piece is.
-CAUTION = 3.0
+#: More pieces than this are not looked for.
+MOST_PIECES = 40
+
+#: Noise and partition are found from each other so often.
+ROUNDS = 3
 
 #: Information that keeps a piece without excitation solvable.
 RIDGE = 1e-9
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Blocks:
-    """Sums over each block of time, readings in units of their noise."""
-
-    gram: np.ndarray  # (n, p, p)
-    moment: np.ndarray  # (n, p)
-    square: np.ndarray  # (n,)
-    count: np.ndarray  # (n,) readings
-
-    @classmethod
-    def of(cls, block: np.ndarray, regressors: np.ndarray, readings: np.ndarray) -> "Blocks":
-        """From rows (m, p) and (m,), and the number of each one's block (m,); rows that are not finite are left out."""
-        kept = np.isfinite(regressors).all(axis=1) & np.isfinite(readings)
-        n, p = int(block.max()) + 1, regressors.shape[1]
-        found = cls(np.zeros((n, p, p)), np.zeros((n, p)), np.zeros(n), np.zeros(n))
-        at, a, y = block[kept], regressors[kept], readings[kept]
-        np.add.at(found.gram, at, a[:, :, None] * a[:, None, :])
-        np.add.at(found.moment, at, a * y[:, None])
-        np.add.at(found.square, at, y * y)
-        np.add.at(found.count, at, 1.0)
-        return found
-
-    def __len__(self) -> int:
-        return len(self.count)
-
-    def beside(self, other: "Blocks") -> "Blocks":
-        """Both models at once, each with its own constants."""
-        n, p, q = len(self), self.moment.shape[1], other.moment.shape[1]
-        gram = np.zeros((n, p + q, p + q))
-        gram[:, :p, :p], gram[:, p:, p:] = self.gram, other.gram
-        return Blocks(gram, np.hstack([self.moment, other.moment]), self.square + other.square, self.count + other.count)
+def change_points(
+    parts: Mapping[str, Blocks], *, block_s: float, least: int = LEAST_BLOCKS, false_per_hour: float = FALSE_PER_HOUR
+) -> list[int]:
+    """Blocks at which pieces begin, the first of them 0, and the number of blocks at the end."""
+    parts = {name: between(part) for name, part in parts.items()}
+    alpha = min(false_per_hour * block_s / 3600.0, 0.5)
+    dear = float(chi2.isf(alpha, sum(part.moment.shape[1] for part in parts.values())))
+    n = len(next(iter(parts.values())))
+    edges = [0, n]
+    while True:
+        for more in (1, 2):
+            count = len(edges) - 1 + more
+            if count > min(n // least, MOST_PIECES):
+                return edges
+            # Noise about the pieces so far holds the change itself; noise about short pieces does not, but few blocks tell it.
+            starts = (edges, [*range(0, n - 2 * least + 1, 2 * least), n])
+            found = {tuple(_self_consistent(parts, start, count, least, alpha)) for start in starts}
+            gain, better = max((_gain(parts, edges, candidate, alpha), candidate) for candidate in found)
+            if gain > more * dear:
+                edges = list(better)
+                break
+        else:
+            return edges
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Piece:
-    """Blocks `first` to `last` (not included), their constants and covariance by the noise that was supposed."""
-
-    first: int
-    last: int
-    constants: np.ndarray
-    covariance: np.ndarray
-
-
-def pieces(blocks: Blocks, *, noise_scale: float = 1.0, caution: float = CAUTION, least: int = LEAST_BLOCKS) -> list[Piece]:
-    """The best partition. `noise_scale` multiplies the noise that readings are in units of."""
-    n, p = len(blocks), blocks.moment.shape[1]
-    sums = [
-        np.concatenate([np.zeros((1, *s.shape[1:])), np.cumsum(s, axis=0)]) for s in (blocks.gram, blocks.moment, blocks.square)
-    ]
-    penalty = caution * (p + 1) * np.log(max(n, 2)) * noise_scale**2
-    best, came = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=int)
-    best[0] = -penalty
-    for end in range(min(least, n), n + 1):
-        starts = np.arange(0, end - least + 1) if end - least >= 0 else np.array([0])
-        total = best[starts] + _misfit(sums, starts, end) + penalty
-        k = int(total.argmin())
-        best[end], came[end] = total[k], starts[k]
-    edges = [n]
-    while edges[-1] > 0:
-        edges.append(int(came[edges[-1]]))
-    edges = edges[::-1]
-    return [_piece(blocks, a, b, noise_scale) for a, b in pairwise(edges)]
+def _self_consistent(parts: Mapping[str, Blocks], start: list[int], count: int, least: int, alpha: float) -> list[int]:
+    """The best partition into `count` pieces with the noise about itself, which is first taken about `start`."""
+    found = start
+    for _ in range(ROUNDS):
+        better = _best(_costs(_in_units(parts, scatters(parts, found), alpha), least), count)
+        if better == found:
+            break
+        found = better
+    return found
 
 
-def _misfit(sums: list[np.ndarray], starts: np.ndarray, end: int) -> np.ndarray:
+def _gain(parts: Mapping[str, Blocks], edges: Sequence[int], more: Sequence[int], alpha: float) -> float:
+    scaled = _in_units(parts, scatters(parts, more), alpha)
+    return sum(misfit(part, edges) - misfit(part, more) for part in scaled)
+
+
+def _in_units(parts: Mapping[str, Blocks], noise: Mapping[str, Scatter], alpha: float) -> list[Blocks]:
+    """Blocks of each quantity in units in which a change of chance is chi-squared at `alpha`."""
+    scaled = []
+    for name, part in parts.items():
+        s, p = noise[name], part.moment.shape[1]
+        tail = p * float(fisher.isf(alpha, p, max(s.freedom, 1.0))) / float(chi2.isf(alpha, p))
+        scaled.append(weighed(part, s.eta).over(s.variance * s.colour * tail))
+    return scaled
+
+
+def _costs(scaled: list[Blocks], least: int) -> np.ndarray:
+    """Misfit of a piece from each block (row) to each end (column), infinite below the least length."""
+    n = len(scaled[0])
+    found = np.full((n, n + 1), np.inf)
+    for end in range(least, n + 1):
+        found[: end - least + 1, end] = 0.0
+    for part in scaled:
+        sums = [
+            np.concatenate([np.zeros((1, *s.shape[1:])), np.cumsum(s, axis=0)]) for s in (part.gram, part.moment, part.square)
+        ]
+        for end in range(least, n + 1):
+            found[: end - least + 1, end] += _misfits(sums, np.arange(end - least + 1), end)
+    return found
+
+
+def _misfits(sums: list[np.ndarray], starts: np.ndarray, end: int) -> np.ndarray:
     gram, moment, square = (s[end] - s[starts] for s in sums)
     scale = np.trace(gram, axis1=1, axis2=2)[:, None, None]
     ridge = np.eye(gram.shape[1]) * (RIDGE * scale + 1e-12)
@@ -96,32 +118,15 @@ def _misfit(sums: list[np.ndarray], starts: np.ndarray, end: int) -> np.ndarray:
     return np.asarray(np.maximum(square - np.einsum("ij,ij->i", moment, theta), 0.0))
 
 
-def _piece(blocks: Blocks, first: int, last: int, noise_scale: float) -> Piece:
-    gram, moment = blocks.gram[first:last].sum(axis=0), blocks.moment[first:last].sum(axis=0)
-    spread = np.linalg.pinv(gram, rcond=1e-9, hermitian=True)
-    return Piece(first, last, spread @ moment, spread * noise_scale**2)
-
-
-def block_noise(blocks: Blocks, width: int = 8) -> float:
-    """How much larger than supposed the noise of whole blocks is. Readings of one block may err alike, so that what counts is how
-    far the sums of each block are from a fit to `width` neighbours,
-
-        lambda = sum over blocks of s^T (A^T A)^+ s / (directions told - p),    s = A^T y - A^T A theta
-
-    the median over the series, so that a few changes do not count. Its root.
-    """
-    heard = np.flatnonzero(blocks.count > 0)
-    p = blocks.moment.shape[1]
-    inverses = [np.linalg.pinv(blocks.gram[b], rcond=1e-9, hermitian=True) for b in heard]
-    ranks = np.array([round(float(np.trace(blocks.gram[b] @ inverse))) for b, inverse in zip(heard, inverses, strict=True)])
-    found = []
-    for first in range(0, max(len(heard) - width + 1, 1), max(1, width // 4)):
-        part = heard[first : first + width]
-        told = int(ranks[first : first + width].sum()) - p
-        if told <= 0:
-            continue
-        gram, moment = blocks.gram[part], blocks.moment[part]
-        theta = np.linalg.pinv(gram.sum(axis=0), rcond=1e-9, hermitian=True) @ moment.sum(axis=0)
-        scores = moment - gram @ theta
-        found.append(sum(s @ inverses[first + j] @ s for j, s in enumerate(scores)) / told)
-    return float(np.sqrt(np.median(found))) if found else 1.0
+def _best(costs: np.ndarray, count: int) -> list[int]:
+    """Edges of the cheapest partition into `count` pieces."""
+    n = len(costs)
+    best, came = costs[0], []
+    for _ in range(count - 1):
+        total = best[:n, None] + costs
+        came.append(total.argmin(axis=0))
+        best = total.min(axis=0)
+    edges = [n]
+    for step in reversed(came):
+        edges.append(int(step[edges[-1]]))
+    return [0, *edges[::-1]]

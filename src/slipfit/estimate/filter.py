@@ -1,15 +1,18 @@
 """A slip filter over the readings of a drive, forwards and, for logs, back again."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from slipfit.estimate.first_pose import FirstPose, first_pose
 from slipfit.estimate.motion import Motion
 from slipfit.estimate.readings import Events, Readings
+from slipfit.estimate.scatter import rim_scatter
 from slipfit.estimate.settings import FilterSettings
 from slipfit.vehicles import slip_filter as kernel
-from slipfit.vehicles.slip_filter import BOOK, NEVER, RECORD, N
+from slipfit.vehicles.slip_filter import AT_INPUTS, BOOK, NEVER, RECORD, N
+from slipfit.vehicles.slip_smoother import smooth as smooth_back
 
 #: The filter's names of what became of a reading, by number.
 FATES = ("used", "skipped", "refused", "relocated")
@@ -22,7 +25,9 @@ class FilterRun:
     events: Events
     forward: np.ndarray  # (n, RECORD)
     smoothed: np.ndarray | None
-    covariances: np.ndarray | None  # (n, N, N) of the forward run, where they were kept
+    forward_cov: np.ndarray | None = None  # (n, N, N), where they were to be kept
+    smoothed_cov: np.ndarray | None = None
+    is_heading_known: bool = True  # False: places alone, and they do not tell it
 
     @property
     def best(self) -> np.ndarray:
@@ -62,16 +67,17 @@ def start_of(
     *,
     gyro: bool,
     accelerometer: bool,
-    pose: np.ndarray,
+    pose: FirstPose,
 ) -> Start:
-    """At rest where the first pose says, with the slip that the twin expects."""
+    """Where the first pose says, with the slip that the twin expects."""
     state = np.zeros(N)
-    state[:3] = np.where(np.isfinite(pose), pose, 0.0)
+    state[:3] = pose.pose
     state[3:6] = motion.first_slip() if motion.is_centres else inputs[6:9]
     book = np.zeros(BOOK)
     book[0], book[1], book[2] = time_s, 1.0, NEVER
-    book[4:] = inputs
-    return Start(state, motion.first_covariance(settings, inputs, gyro=gyro, accelerometer=accelerometer), book)
+    book[AT_INPUTS:] = inputs
+    cov = motion.first_covariance(settings, inputs, pose.std, gyro=gyro, accelerometer=accelerometer)
+    return Start(state, cov, book)
 
 
 def run_filter(
@@ -81,25 +87,24 @@ def run_filter(
     *,
     late_s: Mapping[str, float] | None = None,
     smooth: bool = False,
+    keep: bool = False,
 ) -> FilterRun:
-    """Forwards through all events; back again with `smooth`."""
+    """Forwards through all events; back again with `smooth`; with all covariances with `keep`."""
+    motion = replace(motion, is_heard_ahead=readings.tell_ahead)
     events = readings.events(motion, late_s or {})
-    noise = settings.noise(is_centres=motion.is_centres)
-    first = next((s.values[0] for s in readings.sensors if s.name in ("pose", "gnss")), np.full(3, np.nan))
+    first = first_pose(readings, motion, settings)
     has = {name: readings.has(name) for name in ("gyro", "accelerometer")}
     start = start_of(motion, settings, float(events.time_s[0]), events.inputs[0], pose=first, **has)
-    if not has["gyro"]:
-        noise = noise._replace(gyro_bias=0.0)
-    if not has["accelerometer"]:
-        noise = noise._replace(accel_bias=0.0)
+    noise = motion.noise(replace(settings, rim_mps=max(settings.rim_mps, rim_scatter(readings))), **has)
     n = len(events.time_s)
-    kept = n if smooth else 0
+    kept = n if smooth or keep else 0
     out, states, covs = np.empty((n, RECORD)), np.empty((kept, N)), np.empty((kept, N, N))
     stream = (events.time_s, events.kinds, np.ascontiguousarray(events.values), np.ascontiguousarray(events.stds), events.inputs)
     kernel.run(motion.model, noise, *stream, start.state, start.cov, start.book, out, states, covs)
-    back = None
+    back, back_covs = None, np.empty((n if smooth and keep else 0, N, N))
     if smooth:
         back = np.empty((n, RECORD))
         scales = np.ascontiguousarray(out[:, -1])
-        kernel.smooth(motion.model, noise, events.time_s, events.kinds, events.inputs, scales, states, covs, back)
-    return FilterRun(events, out, back, covs if smooth else None)
+        smooth_back(motion.model, noise, events.time_s, events.kinds, events.inputs, scales, states, covs, back, back_covs)
+    kept_covs = (covs if keep else None, back_covs if smooth and keep else None)
+    return FilterRun(events, out, back, *kept_covs, is_heading_known=first.is_heading_known)

@@ -10,7 +10,11 @@ G is what lateral friction of one would turn against. Of tracks G = (W L / 4) sg
 sideways along all of its length. Of wheels each one's friction points along its own slip s, G = -sum of N X s_y / |s| over them.
 
 Constants are piecewise constant in time: a floor ends where a change of them explains more than it costs (`change_points`).
-Spreads come from blocks of time, and the spreads of k and d are in them.
+Spreads come from blocks of time. Errors of k and d are the same in all of them and go through the fit, theta = N^-1 A^T y, as
+
+    d theta / d k = N^-1 A^T dy/dk,    dy/dk by the sides' currents, dy/dd by -sgn(w)
+
+so that an error of k in drag that is taken away from small forces is in rolling friction too.
 
 Symbols    k force over current (N/A) · d, d_v drag of a side's drive (N, N s/m) · w rim speed · m_s inertia of a side's wheels
            and rotors over radius² (kg) · W weight · B track · L length of the track's contact · m mass · I_z yaw inertia ·
@@ -21,16 +25,19 @@ Valid for  level ground, motors that drive (currents without a sign are taken to
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
 
-from slipfit.errors import FitError, LogError, ParameterError
-from slipfit.estimate.change_points import Blocks, block_noise, pieces
+from slipfit.errors import FitError, ParameterError
+from slipfit.estimate.blocks import Blocks
+from slipfit.estimate.change_points import change_points
+from slipfit.estimate.currents import side_currents, signed
 from slipfit.estimate.record import SlipEstimate
-from slipfit.library import Robot
+from slipfit.library import Robot, TrackedRobot
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.library.robot import DcMotor
 from slipfit.logs import DriveLog
@@ -38,14 +45,22 @@ from slipfit.logs.channels import MOTORS, SIDES, motor_column
 
 NAMES = ("mu_rolling", "mu_lateral")
 
-#: Sides slower than this (m/s) and turns slower than this (rad/s) tell no friction: it may hold instead of slide.
-MOVING_MPS, TURNING_RADPS = 0.05, 0.05
+#: Sides slower than this (m/s), and turns slower than this (rad/s) or in which the ends of the contact move sideways more slowly
+#: than this (m/s), tell no friction: it may hold, or creep, instead of slide.
+MOVING_MPS, TURNING_RADPS, SLIDING_MPS = 0.05, 0.05, 0.05
 
 #: Length of a block of time (s): longer than motors and filters remember.
 BLOCK_S = 1.0
 
 #: Accelerations are slopes over so long (s).
 SLOPE_S = 0.4
+
+#: Where a rim's speed changes by more than this (m/s) within `SLOPE_S`, slopes smear what inertia takes, and starts and ends of
+#: turns, which err against each other, would count as scatter: such moments tell no friction.
+STEADY_MPS = 0.05
+
+#: Runs with fewer blocks do not tell how much runs differ.
+FEWEST_BLOCKS = 3
 
 #: A coefficient is told where its standard deviation is below this.
 TOLD_STD = 0.3
@@ -84,6 +99,18 @@ class DriveConstants:
         return cls(
             torque.value / radius, (torque.std or 0.0) / radius, drag_n_s_per_m=viscous / radius**2,
             spinning_kg=inertia * len(robot.wheels.at_m.value) / 2 / radius**2, source=torque.source,
+        )  # fmt: skip
+
+    @classmethod
+    def of_tracks(cls, robot: TrackedRobot, newton_per_ampere: float, std: float = 0.0) -> "DriveConstants":
+        """Of a tracked robot: what its belts lose and weigh stands in its file."""
+        drive, radius = robot.powertrain, robot.tracks.sprocket_radius_m.value
+        tension, share = drive.belt_tension_n, drive.belt_loss_share
+        return cls(
+            newton_per_ampere, std, drag_n=share.value * tension.value,
+            drag_n_std=float(np.hypot((share.std or 0.0) * tension.value, share.value * (tension.std or 0.0))),
+            drag_n_s_per_m=drive.belt_loss_n_s_per_m.value,
+            spinning_kg=drive.sprocket_inertia_kgm2.value / radius**2 + drive.belt_mass_kg.value,
         )  # fmt: skip
 
 
@@ -164,42 +191,6 @@ class FrictionEstimate:
         write_json(Path(path), self.to_document(), force=force)
 
 
-def side_currents(log: DriveLog, robot: Robot, stamps_s: np.ndarray, start_ns: int) -> np.ndarray:
-    """Current of each side (A) at times of an estimate, (n, 2); of motors on single wheels their sum."""
-    if MOTORS not in log:
-        raise LogError(
-            f"{log.source or 'the log'}: no motor currents; expected a channel '{MOTORS}' with currents of sides or wheels"
-        )
-    channel = log[MOTORS]
-    sides = [motor_column("current", side) for side in SIDES]
-    wheels = [motor_column("current", k) for k in range(len(robot.wheels.at_m.value))]
-    if set(sides) <= set(channel.columns):
-        columns = [channel.column(name) for name in sides]
-    elif set(wheels) <= set(channel.columns):
-        columns = [np.sum([channel.column(name) for name in wheels[k::2]], axis=0) for k in (0, 1)]
-    else:
-        raise LogError(
-            f"{log.source or 'the log'}: {MOTORS} has {', '.join(channel.columns)}; expected currents of sides or wheels"
-        )
-    time_s = (channel.stamps_ns - start_ns) / 1e9
-    found = []
-    for column in columns:
-        kept = np.isfinite(column)
-        if kept.sum() < 3:
-            raise LogError(
-                f"{log.source or 'the log'}: {int(kept.sum())} finite currents of a side; expected a drive's length of them"
-            )
-        found.append(np.interp(stamps_s, time_s[kept], column[kept]))
-    return np.column_stack(found)
-
-
-def signed(currents: np.ndarray, rims_mps: np.ndarray) -> np.ndarray:
-    """Currents with the rims' signs where the log gives magnitudes only."""
-    if currents.min() >= 0.0 and rims_mps.min() < -MOVING_MPS:
-        return np.asarray(currents * np.sign(rims_mps))
-    return currents
-
-
 def side_forces(e: SlipEstimate, currents: np.ndarray, k: DriveConstants) -> np.ndarray:
     """Force of the ground on each side (N), (n, 2), from its current."""
     spun = np.column_stack([_slope(e.time_s, rim) for rim in e.rims_mps.T])
@@ -224,20 +215,23 @@ def friction(
     currents = side_currents(log, robot, estimate.time_s, estimate.start_ns)
     block = np.floor((estimate.time_s - estimate.time_s[0]) / block_s).astype(int)
     ahead, turning = _balances(estimate, robot, currents, k, contact_length_m, gravity_mps2)
-    parts = []
-    for regressors, readings in (ahead, turning):
+    by_current = signed(currents, estimate.rims_mps)
+    by_drag = -np.sign(estimate.rims_mps)
+    parts, errors = [], []
+    for (regressors, readings), arms in ((ahead, np.ones(2)), (turning, 0.5 * robot.track_m * np.array([-1.0, 1.0]))):
         plain = Blocks.of(block, regressors, readings)
         noise = max(_row_noise(regressors, readings), 1e-9)
         parts.append(Blocks(plain.gram / noise**2, plain.moment / noise**2, plain.square / noise**2, plain.count))
+        errors.append([Blocks.of(block, regressors, forces @ arms).moment / noise**2 for forces in (by_current, by_drag)])
     both = Blocks(*(getattr(parts[0], name) + getattr(parts[1], name) for name in ("gram", "moment", "square", "count")))
+    alike = (errors[0][0] + errors[1][0]) * k.newton_per_ampere_std, (errors[0][1] + errors[1][1]) * k.drag_n_std
     if both.count.sum() < 10:
-        raise FitError(f"{estimate.name}: the robot hardly moves; expected straight driving and turns with currents")
-    found = pieces(both, noise_scale=block_noise(both))
-    return FrictionEstimate(
-        estimate.name,
-        tuple(_told(both, p.first, p.last, estimate, robot, k, block_s, gravity_mps2) for p in found),
-        k,
-    )
+        raise FitError(
+            f"{estimate.name}: the robot hardly moves; expected straight driving and turns at steady speeds, with currents"
+        )
+    edges = change_points({"friction": both}, block_s=block_s)
+    told = tuple(_told(both, first, last, estimate, alike, block_s) for first, last in pairwise(edges))
+    return FrictionEstimate(estimate.name, told, k)
 
 
 def _row_noise(regressors: np.ndarray, readings: np.ndarray) -> float:
@@ -270,8 +264,11 @@ def _balances(
     moment = 0.5 * track * (forces[:, 1] - forces[:, 0]) - robot.yaw_inertia_kgm2.value * _slope(e.time_s, r)
     against = 0.25 * weight * length_m * np.sign(r) if length_m is not None else _wheels_against(e, robot, weight)
     turning = np.column_stack([0.25 * weight * track * (moves[:, 1] - moves[:, 0]), against])
-    turning[np.abs(r) < TURNING_RADPS] = np.nan
+    reach = 0.5 * (length_m if length_m is not None else robot.wheelbase_m)
+    turning[np.abs(r) < max(TURNING_RADPS, SLIDING_MPS / reach)] = np.nan
     ahead[np.abs(moves.sum(axis=1)) < 1.0] = np.nan  # sides against each other: nothing ahead
+    changing = np.max([np.abs(_slope(e.time_s, rim)) for rim in e.rims_mps.T], axis=0) * SLOPE_S > STEADY_MPS
+    ahead[changing], turning[changing] = np.nan, np.nan
     return (ahead, pushed), (turning, moment)
 
 
@@ -294,10 +291,9 @@ def _rest_shares(x: np.ndarray, com_x: float) -> np.ndarray:
     return np.asarray((1.0 + apart * (com_x - x.mean()) / np.mean(apart**2)) / len(x))
 
 
-def _told(
-    blocks: Blocks, first: int, last: int, e: SlipEstimate, robot: Robot, k: DriveConstants, block_s: float, gravity: float
-) -> FrictionPiece:
-    """Coefficients of a piece; their covariance by the blocks' scores, as blocks and not readings are independent."""
+def _told(blocks: Blocks, first: int, last: int, e: SlipEstimate, alike: tuple[np.ndarray, ...], block_s: float) -> FrictionPiece:
+    """Coefficients of a piece; their covariance by the blocks' scores, as blocks and not readings are independent, and by errors
+    that are alike in all readings: `alike` are the moments (blocks, 2) that one standard deviation of each adds."""
     gram, moment = blocks.gram[first:last], blocks.moment[first:last]
     heard = blocks.count[first:last] > 0
     inverse = np.linalg.pinv(gram.sum(axis=0), rcond=1e-9, hermitian=True)
@@ -305,10 +301,8 @@ def _told(
     scores = (moment - gram @ theta)[heard]
     voices = max(int(heard.sum()), 2)
     spread = inverse @ (scores.T @ scores) @ inverse * voices / max(voices - 2, 1)
-    weight = robot.mass_kg.value * gravity
-    relative = k.newton_per_ampere_std / k.newton_per_ampere
-    # An error of k scales forces and so both coefficients; an error of the drag adds to rolling, 2 d / W of it.
-    stds = np.sqrt(np.maximum(np.diag(spread), 0.0) + (relative * theta) ** 2 + np.array([2.0 * k.drag_n_std / weight, 0.0]) ** 2)
+    common = sum(((inverse @ moments[first:last].sum(axis=0)) ** 2 for moments in alike), np.zeros(2))
+    stds = np.sqrt(np.maximum(np.diag(spread), 0.0) + common)
     excited = np.diag(gram.sum(axis=0)) > 0.0
     start = float(e.time_s[0])
     ends = (start + first * block_s, min(start + last * block_s, float(e.time_s[-1])))
@@ -336,7 +330,8 @@ class TurningCurrent:
 
 
 def turning_current(floor: str, logs: Sequence[DriveLog], *, radius_m: float, block_s: float = 2.0) -> TurningCurrent:
-    """From logs that tell both sides' speeds and currents; spreads over blocks of `block_s`, and between runs."""
+    """From logs that tell both sides' speeds and currents; spreads over blocks of `block_s`, and between runs. Where a single run
+    turns, runs are taken to differ as much, in proportion, as those that drive straight."""
     from slipfit.logs.channels import ENCODERS, side_column
 
     turns: list[np.ndarray] = []
@@ -358,23 +353,30 @@ def turning_current(floor: str, logs: Sequence[DriveLog], *, radius_m: float, bl
     if not turns or not straights:
         lacking = "turn on the spot" if not turns else "drive straight"
         raise FitError(f"{floor}: no run in which the sides {lacking}; expected both")
-    return TurningCurrent(floor, *_mean_of_runs(turns), *_mean_of_runs(straights))
+    driven = np.array([run.mean() for run in straights if len(run) >= FEWEST_BLOCKS])
+    alike = float(driven.std(ddof=1) / abs(driven.mean())) if len(driven) > 1 else 0.0
+    return TurningCurrent(floor, *_mean_of_runs(turns, alike), *_mean_of_runs(straights, alike))
 
 
-def _mean_of_runs(runs: list[np.ndarray]) -> tuple[float, float]:
-    """Mean over blocks, and its spread by blocks and between runs."""
+def _mean_of_runs(runs: list[np.ndarray], alike: float) -> tuple[float, float]:
+    """Mean over blocks, and its spread by blocks and between runs; one run alone differs from others by the share `alike`."""
     every = np.concatenate(runs)
     within = float(every.std(ddof=1) / np.sqrt(len(every))) if len(every) > 1 else float(abs(every[0]))
     weights = np.array([len(run) for run in runs], dtype=float)
     means = np.array([run.mean() for run in runs])
     mean = float(weights @ means / weights.sum())
-    between = float(np.sqrt(weights**2 @ (means - mean) ** 2) / weights.sum()) if len(runs) > 1 else 0.0
+    if len(runs) > 1:
+        between = float(np.sqrt(weights**2 @ (means - mean) ** 2 * len(runs) / (len(runs) - 1)) / weights.sum())
+    else:
+        between = alike * abs(mean)
     return mean, max(within, between)
 
 
 def friction_beside(reference: TurningCurrent, other: TurningCurrent, mu: float, mu_std: float) -> tuple[float, float]:
     """Lateral friction of a floor from that of a reference floor, and its standard deviation: moments against turning are
     proportional to what turning takes more current than driving straight. The force for each ampere cancels."""
+    if other is reference:
+        return float(mu), float(mu_std)  # its currents say nothing about it that was not known
     ratio = other.excess_a / reference.excess_a
     relative = np.sqrt(
         (other.excess_std_a / other.excess_a) ** 2 + (reference.excess_std_a / reference.excess_a) ** 2 + (mu_std / mu) ** 2

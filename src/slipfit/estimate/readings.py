@@ -14,10 +14,10 @@ from slipfit.estimate.motion import Motion
 from slipfit.estimate.settings import FilterSettings
 from slipfit.library import OmniRobot, Robot
 from slipfit.logs import DriveLog
-from slipfit.logs.channels import ENCODERS, GNSS, IMU, ODOMETRY, POSE, SEGMENTS
+from slipfit.logs.channels import COMMANDS, ENCODERS, GNSS, IMU, ODOMETRY, POSE, SEGMENTS, rotation_columns
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.poses import has_pose, poses_of
-from slipfit.logs.rims import GRID_S, Rims, rims_of, silences
+from slipfit.logs.rims import GRID_S, SPEED_OVER_S, Rims, rims_of, silences
 from slipfit.logs.wheel_motion import TurnCounts, wheel_angles
 from slipfit.vehicles.slip_filter import ACCELEROMETER, ANCHOR, GYRO, NOTHING, VELOCITY
 from slipfit.vehicles.slip_filter import POSE as POSE_EVENT
@@ -28,8 +28,11 @@ REPORT_S = 0.05
 #: Sensors that an estimate can be told to use, in the order in which it looks for them.
 SENSORS = ("pose", "gnss", "odometry", "gyro", "accelerometer")
 
-#: Speeds of an omni robot's wheels are means over so long (s).
-SPEED_OVER_S = 0.1
+#: Those that tell how far the robot gets ahead. An accelerometer cannot be told from a tilt (docs/theory/estimation).
+AHEAD = ("pose", "gnss", "odometry")
+
+#: A robot that was told to go aside by more than this share of what it was told ahead is one that can.
+SIDEWAYS = 0.05
 
 #: Beside this rate (Hz) an accelerometer is thinned by means: more would only cost time.
 ACCEL_HZ = 50.0
@@ -70,6 +73,11 @@ class Readings:
 
     def has(self, name: str) -> bool:
         return any(sensor.name == name for sensor in self.sensors)
+
+    @property
+    def tell_ahead(self) -> bool:
+        """Whether something tells how far the robot gets, as no IMU does."""
+        return any(self.has(name) for name in AHEAD)
 
     def without(self, name: str, *spans_s: tuple[float, float]) -> "Readings":
         """The same without a sensor, or without what it says in some spans of time (by its stamps)."""
@@ -149,8 +157,8 @@ def readings_of(
         raise LogError(
             f"{name}: no wheel speeds; expected a channel '{ENCODERS}': slip is what wheels say less what the body does"
         )
-    rims = _rims(log, robot, motion, counts_per_turn)
-    table = np.column_stack([rims.left_mps, rims.right_mps]) if not motion.is_omni else _body_of_wheels(log, robot, motion, rims)
+    check_vehicle(log, robot)
+    rims, table = _rims(log, robot, motion, counts_per_turn)
     sensors: list[Sensor] = []
     left_out: dict[str, int] = {}
     for sensor in use:
@@ -166,24 +174,61 @@ def readings_of(
     return Readings(name, rims.start_ns, rims.time_s, table, tuple(sensors), rims.silent_s, left_out)
 
 
-def _rims(log: DriveLog, robot: Robot | OmniRobot, motion: Motion, counts_per_turn: TurnCounts | None) -> Rims:
+def check_vehicle(log: DriveLog, robot: Robot | OmniRobot, *, is_tracked: bool = False) -> None:
+    """Refuse a log whose wheels cannot be this robot's; each track is driven by one sprocket."""
+    name, columns = log.source or log.about or "drive", log[ENCODERS].columns
+    has_sides = any(set(rotation_columns((quantity,), 0)) <= set(columns) for quantity in ("angle", "ticks", "speed"))
+    told = sum(column.startswith("wheel_") for column in columns) // max(_quantities(columns), 1)
+    wheels = len(robot.wheels.at_m.value)
+    if isinstance(robot, OmniRobot):
+        if told != wheels:
+            found = "a left and a right side, as skid-steer and tracked robots have them" if has_sides else f"{told} wheels"
+            raise LogError(
+                f"{name}: the encoders tell {found}; {robot.name} is an omni robot on {wheels} wheels: is this another "
+                f"robot's log?"
+            )
+        return
+    if is_tracked and not has_sides and told > 2:
+        raise LogError(
+            f"{name}: the encoders tell {told} wheels; {robot.name} has two tracks, each driven by one sprocket: is this the log "
+            f"of a robot on wheels? If not, call the columns of the sprockets {' and '.join(rotation_columns(('speed',), 0))}"
+        )
+    if not has_sides and told not in (0, wheels):
+        raise LogError(
+            f"{name}: the encoders tell {told} wheels; {robot.name} has {wheels}, on a left and a right side: is this another "
+            f"robot's log? If not, call the columns {' and '.join(rotation_columns(('speed',), 0))}"
+        )
+    if COMMANDS in log and "vy_mps" in log[COMMANDS].columns:
+        aside, ahead = (np.nanmax(np.abs(log[COMMANDS].column(way)), initial=0.0) for way in ("vy_mps", "v_mps"))
+        if aside > SIDEWAYS * ahead and aside > 0.0:
+            raise LogError(
+                f"{name}: the robot was told to drive sideways, at up to {aside:.3g} m/s; {robot.name} has a left and a right "
+                f"side and cannot: is this the log of an omni robot?"
+            )
+
+
+def _quantities(columns: tuple[str, ...]) -> int:
+    """How many of angle, ticks and speed are told of wheels."""
+    return sum(rotation_columns((quantity,), 1)[0] in columns for quantity in ("angle", "ticks", "speed"))
+
+
+def _rims(log: DriveLog, robot: Robot | OmniRobot, motion: Motion, counts_per_turn: TurnCounts | None) -> tuple[Rims, np.ndarray]:
+    """The grid of the rims, and their speeds on it: (m, 2) of sides, (m, 3) what an omni robot's wheels say of its body."""
     if not isinstance(robot, OmniRobot):
-        return rims_of(log, robot, counts_per_turn=counts_per_turn)
-    stamps = wheel_angles(log, robot, counts_per_turn=counts_per_turn).stamps_ns
-    grid = np.zeros(max(2, int((stamps[-1] - stamps[0]) / NANOSECONDS / GRID_S)))
-    return Rims(int(stamps[0]), grid, grid, silences((stamps - stamps[0]) / NANOSECONDS))
-
-
-def _body_of_wheels(log: DriveLog, robot: Robot | OmniRobot, motion: Motion, rims: Rims) -> np.ndarray:
-    """(m, 3): body velocity that an omni robot's wheels tell."""
-    angles = wheel_angles(log, robot)
-    time_s, half = rims.seconds(angles.stamps_ns), 0.5 * SPEED_OVER_S
+        rims = rims_of(log, robot, counts_per_turn=counts_per_turn)
+        return rims, np.column_stack([rims.left_mps, rims.right_mps])
+    angles = wheel_angles(log, robot, counts_per_turn=counts_per_turn)
+    stamps = angles.stamps_ns
+    time_s = (stamps - stamps[0]) / NANOSECONDS
+    grid = np.zeros(max(2, int(time_s[-1] / GRID_S)))
+    rims = Rims(int(stamps[0]), grid, grid, silences(time_s))
+    half = 0.5 * max(SPEED_OVER_S, 2.0 * float(np.median(np.diff(time_s))))
     before, after = np.maximum(rims.time_s - half, 0.0), np.minimum(rims.time_s + half, time_s[-1])
     speeds = np.column_stack(
         [(np.interp(after, time_s, a) - np.interp(before, time_s, a)) / (after - before) for a in angles.angle_rad.T]
     )
     assert motion.twist_of_wheels is not None
-    return np.asarray(speeds @ motion.twist_of_wheels.T)
+    return rims, np.asarray(speeds @ motion.twist_of_wheels.T)
 
 
 def _sensor(name: str, log: DriveLog, rims: Rims, settings: FilterSettings) -> tuple[Sensor | None, int]:

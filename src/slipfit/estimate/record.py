@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from slipfit.errors import LogError
+from slipfit.estimate.immobilisation import HELD_S, SURE
 from slipfit.library.files import write_text
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
@@ -16,6 +18,12 @@ from slipfit.logs.inspection.record import Finding, Severity
 
 #: What a file of estimates says in its first line.
 SCHEMA = "slipfit/slip_estimate/1"
+
+#: Innovations over time are means of stretches of this length (s).
+WINDOW_S = 2.0
+
+#: A summary names so many alarms.
+SHOWN_ALARMS = 8
 
 #: Columns of `SlipEstimate.values`, by kind of robot.
 SIDE_SLIPS = ("slip_left", "slip_right", "slip_angle_rad")
@@ -37,6 +45,7 @@ class Consistency:
     band_95: tuple[float, float]
     refused: int
     relocated: int = 0
+    over_time: tuple[tuple[float, float], ...] = ()  # (s, mean) of stretches of `WINDOW_S`
 
     @property
     def is_consistent(self) -> bool:
@@ -46,7 +55,80 @@ class Consistency:
         said = (
             "as expected" if self.is_consistent else "the filter is too sure" if self.mean > 1.0 else "the filter is too unsure"
         )
-        return f"{self.sensor}: mean {self.mean:.3g} of {self.readings} readings, {said}; {self.refused} refused"
+        return f"{self.sensor}: mean {self.mean:.3g} of {self.readings} readings, {said}{self._remedy()}; {self.refused} refused"
+
+    def _remedy(self) -> str:
+        """Which option mends it: of the command line, or of `FilterSettings`."""
+        if self.is_consistent:
+            return ""
+        if self.sensor == "pose":
+            tighter = "smaller --pose-std-m and --pose-std-rad" if self.mean < 1.0 else "larger --pose-std-m, or --adapt"
+            return f" (try {tighter})"
+        setting = {"gyro": "gyro_radps", "accelerometer": "accel_mps2", "gnss": "gnss_m", "odometry": "velocity_mps"}[self.sensor]
+        return f" (FilterSettings: {'smaller' if self.mean < 1.0 else 'larger'} {setting})"
+
+
+@dataclass(frozen=True, slots=True)
+class StateConsistency:
+    """Mean normalised estimation error squared over its number of states, of a drive whose truth is known (`estimate.truth`); its
+    95 % band counts as many independent moments as errors that follow each other are worth."""
+
+    state: str  # pose, or slip
+    way: str  # forwards, or smoothed
+    moments: int
+    independent: float
+    mean: float
+    band_95: tuple[float, float]
+    inside: float  # share of moments inside `moment_95`
+    moment_95: tuple[float, float]
+    over_time: tuple[tuple[float, float], ...] = ()  # (s, NEES) of each moment
+
+    @property
+    def least_inside(self) -> float:
+        """Share of moments inside their band that 97.5 % of honest filters pass, of as many moments as are independent."""
+        count = max(1, round(self.independent))
+        return float(binom.ppf(0.025, count, 0.95)) / count
+
+    @property
+    def is_mean_right(self) -> bool:
+        return self.band_95[0] <= self.mean <= self.band_95[1]
+
+    @property
+    def is_consistent(self) -> bool:
+        """The mean, and the share of moments: large errors here and small ones there can have the right mean."""
+        return self.is_mean_right and self.inside >= self.least_inside
+
+    @property
+    def verdict(self) -> str:
+        if self.is_consistent:
+            return "as expected"
+        if not self.is_mean_right:
+            return "too sure" if self.mean > 1.0 else "too unsure"
+        return "too sure at some moments and too unsure at others"
+
+    def __str__(self) -> str:
+        said = self.verdict if self.is_consistent else f"the filter is {self.verdict}"
+        return (
+            f"{self.state} {self.way}: mean NEES {self.mean:.3g} (95 % of means: {self.band_95[0]:.2g} to {self.band_95[1]:.2g})"
+            f", {100.0 * self.inside:.0f} % of {self.moments} moments inside their 95 % band ({100.0 * self.least_inside:.0f} % "
+            f"or more are expected; moments are half a second apart, because neighbours err alike), {said}"
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        return {
+            "state": self.state, "way": self.way, "moments": self.moments, "independent": self.independent, "mean": self.mean,
+            "band_95": list(self.band_95), "inside": self.inside, "moment_95": list(self.moment_95),
+            "is_consistent": self.is_consistent, "over_time": [list(moment) for moment in self.over_time],
+        }  # fmt: skip
+
+    @classmethod
+    def from_document(cls, data: Mapping[str, Any]) -> "StateConsistency":
+        (low, high), (least, most) = data["band_95"], data["moment_95"]
+        series = tuple((float(time_s), float(nees)) for time_s, nees in data["over_time"])
+        return cls(
+            data["state"], data["way"], data["moments"], data["independent"], data["mean"], (low, high), data["inside"],
+            (least, most), series,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,7 +142,7 @@ class SlipEstimate:
     start_ns: int
     time_s: np.ndarray  # (T,)
     slip: np.ndarray  # (T, 3): `SIDE_SLIPS` or `OMNI_SLIPS`
-    slip_std: np.ndarray
+    slip_std: np.ndarray  # infinite before a slip is told for the first time
     is_told: np.ndarray  # (T, 3)
     slip_velocity: np.ndarray  # (T, 3)
     slip_velocity_std: np.ndarray
@@ -76,6 +158,7 @@ class SlipEstimate:
     consistency: tuple[Consistency, ...] = ()
     findings: tuple[Finding, ...] = ()
     is_smoothed: bool = False
+    errors: tuple[StateConsistency, ...] = ()  # against a truth, where one was given
 
     @property
     def is_omni(self) -> bool:
@@ -107,16 +190,24 @@ class SlipEstimate:
             middle, low, high = np.quantile(values, [0.5, 0.05, 0.95])
             share = f"{100.0 * told.mean():.0f} %"
             rows.append(f"  {name:<18}{middle:>9.3f}{low:>9.3f}{high:>9.3f}{np.median(spread):>9.3f}{share:>8}")
-        rows += [f"  {sensor} late by {late:.3f} s" for sensor, late in self.late_s.items()]
+        rows += [
+            f"  {sensor}: stamps {abs(late):.3f} s {'late' if late >= 0.0 else 'ahead'}, used"
+            for sensor, late in self.late_s.items()
+        ]
         rows += [f"  innovations, {c}" for c in self.consistency]
+        rows += [f"  errors, {e}" for e in self.errors]
         rows.append(f"  stuck: {self._stuck_words()}")
         rows += [f"  {finding}" for finding in self.findings]
         return "\n".join(rows)
 
     def _stuck_words(self) -> str:
         if not self.alarms_s:
-            return f"no alarm; largest probability {float(self.stuck.max()):.2g}"
-        return f"alarm at {', '.join(f'{t:.1f} s' for t in self.alarms_s[:8])}" + (" ..." if len(self.alarms_s) > 8 else "")
+            most = float(self.stuck.max())
+            rule = f", for less than the {HELD_S:g} s above {SURE:g} that raise an alarm" if most > SURE else ""
+            return f"no alarm; largest probability {f'{most:.2g}' if most > 1e-6 else 'below 1e-6'}{rule}"
+        first, count = self.alarms_s[:SHOWN_ALARMS], len(self.alarms_s)
+        more = f" and {count - len(first)} more" if count > len(first) else ""
+        return f"{count} alarm{'s' if count > 1 else ''}, at {', '.join(f'{t:.1f} s' for t in first)}{more}"
 
     def to_document(self) -> dict[str, Any]:
         """For programs: medians and findings; series are in `to_log`."""
@@ -140,10 +231,11 @@ class SlipEstimate:
             "consistency": [
                 {
                     "sensor": c.sensor, "readings": c.readings, "mean": c.mean, "band_95": list(c.band_95), "refused": c.refused,
-                    "relocated": c.relocated, "is_consistent": c.is_consistent,
+                    "relocated": c.relocated, "is_consistent": c.is_consistent, "over_time": [list(w) for w in c.over_time],
                 }
                 for c in self.consistency
             ],
+            "errors": [e.to_document() for e in self.errors],
             "stuck": {"alarms_s": list(self.alarms_s), "largest_probability": float(self.stuck.max())},
             "findings": [f.to_document() for f in self.findings],
         }  # fmt: skip
@@ -160,7 +252,7 @@ class SlipEstimate:
         parts = {
             "slip_estimate": (
                 (*self.slip_names, *stds, *told),
-                np.column_stack([self.slip, self.slip_std, self.is_told.astype(float)]),
+                np.column_stack([self.slip, _told_or_nan(self.slip_std), self.is_told.astype(float)]),
             ),
             "slip_velocity": (
                 (*moving, *(f"{n.rsplit('_', 1)[0]}_std_{n.rsplit('_', 1)[1]}" for n in moving)),
@@ -189,6 +281,7 @@ class SlipEstimate:
             )
         }  # fmt: skip
         arrays["warning_s"] = [float(w) if np.isfinite(w) else None for w in self.warning_s]
+        arrays["slip_std"] = [[std if np.isfinite(std) else None for std in row] for row in arrays["slip_std"]]
         document = {"schema": SCHEMA, "start_ns": int(self.start_ns), **self.to_document(), "series": arrays}
         write_text(Path(path), json.dumps(document) + "\n", force=force)
 
@@ -203,17 +296,40 @@ class SlipEstimate:
             raise LogError(f"{path}: no estimate of slip; expected schema {SCHEMA}, as `slipfit estimate -o` writes it")
         series = {name: np.asarray(values, dtype=float) for name, values in data["series"].items() if name != "warning_s"}
         series["is_told"] = series["is_told"].astype(bool)
+        series["slip_std"] = np.nan_to_num(series["slip_std"], nan=np.inf, posinf=np.inf)
         warning = np.array([np.inf if w is None else w for w in data["series"]["warning_s"]])
         consistency = tuple(
-            Consistency(c["sensor"], c["readings"], c["mean"], tuple(c["band_95"]), c["refused"], c["relocated"])
+            Consistency(
+                c["sensor"],
+                c["readings"],
+                c["mean"],
+                tuple(c["band_95"]),
+                c["refused"],
+                c["relocated"],
+                tuple((float(t), float(mean)) for t, mean in c.get("over_time", ())),
+            )
             for c in data["consistency"]
         )
         findings = tuple(
-            Finding(Severity[f["severity"].upper()], f["channel"], f["kind"], f["found"], f["remedy"], f["value"])
+            Finding(
+                Severity[f["severity"].upper()],
+                f["channel"],
+                f["kind"],
+                f["found"],
+                f["remedy"],
+                f["value"],
+                is_corrected=f.get("is_corrected", False),
+            )
             for f in data["findings"]
         )
         return cls(
             robot=data["robot"], name=data["log"], digest=data["sha256"], formulation=data["formulation"],
             start_ns=data["start_ns"], warning_s=warning, alarms_s=tuple(data["stuck"]["alarms_s"]), late_s=data["late_s"],
-            consistency=consistency, findings=findings, is_smoothed=data["is_smoothed"], **series,
+            consistency=consistency, findings=findings, is_smoothed=data["is_smoothed"],
+            errors=tuple(StateConsistency.from_document(e) for e in data.get("errors", ())), **series,
         )  # fmt: skip
+
+
+def _told_or_nan(stds: np.ndarray) -> np.ndarray:
+    """Spreads for tables: NaN where nothing was told yet."""
+    return np.where(np.isfinite(stds), stds, np.nan)

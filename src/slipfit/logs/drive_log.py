@@ -107,7 +107,8 @@ class DriveLog:
         if self.source:
             rows.append(f"{self.source}, {self.duration_s:.1f} s, sha256 {self.digest[:12]}")
         for c in self.channels.values():
-            rows.append(f"  {c.name:<16}{len(c.stamps_ns):>8} samples {c.rate_hz:>8.1f} Hz  {', '.join(c.columns)}")
+            rate = f"{c.rate_hz:>8.1f} Hz" if np.isfinite(c.rate_hz) else 11 * " "
+            rows.append(f"  {c.name:<16}{len(c.stamps_ns):>8} samples {rate}  {', '.join(c.columns)}")
         return "\n".join([*rows, *(f"  note: {note}" for note in self.notes)])
 
     def save(self, path: Path | str, *, force: bool = False) -> None:

@@ -43,7 +43,7 @@ def draw_estimate(estimate: SlipEstimate, friction: FrictionEstimate | None = No
     _tidy(axes[2], "", "m/s, rad/s", "velocity of the body")
     axes[3].plot(e.time_s, e.stuck, color=ORANGE)
     for alarm in e.alarms_s:
-        axes[3].axvline(alarm, color=ORANGE, linestyle=":")
+        axes[3].axvline(alarm, color=BLUE, linestyle=":")
     axes[3].set_ylim(-0.05, 1.05)
     _tidy(axes[3], "", "probability", "stuck; dotted: alarms")
     if friction:
@@ -54,7 +54,7 @@ def draw_estimate(estimate: SlipEstimate, friction: FrictionEstimate | None = No
 
 def _draw(axes: Any, e: SlipEstimate, k: int) -> None:
     colour, told = _COLOURS[k], e.is_told[:, k]
-    value, reach = e.slip[:, k], REACH * e.slip_std[:, k]
+    value, reach = e.slip[:, k], REACH * np.where(told, e.slip_std[:, k], 0.0)
     axes.plot(e.time_s, np.where(told, np.nan, value), color=GREY, linewidth=1.0)
     axes.plot(e.time_s, np.where(told, value, np.nan), color=colour, linewidth=1.2, label=e.slip_names[k].replace("_", " "))
     axes.fill_between(e.time_s, value - reach, value + reach, where=told, color=colour, alpha=0.2, linewidth=0)

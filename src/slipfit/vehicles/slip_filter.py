@@ -5,45 +5,53 @@ State (N = 11), in this order
     X, Y, psi     pose of the wheels' centre
     q0, q1, q2    slip: velocities (`SlipVelocities`), or rotation centres (`RotationCentres`)
     b_g, b_x, b_y biases of gyro and accelerometer
-    u', v'        velocity at the last accelerometer reading: an accelerometer tells a change since then
+    u', v'        velocity of the IMU's place at the last accelerometer reading: an accelerometer tells a change since then
 
 Between readings the body moves along an arc (`kinematic.along_arc`) and slip follows what is expected of it,
 
-    q+ = e+ + exp(-k dt) g (q - e) + noise,    g = 1 + h (h+ - h) / max(h^2, h_0^2)
+    q+ = e+ + exp(-k dt) g (q - e) + noise,    g = sqrt(((h+)^2 + h_0^2) / (h^2 + h_0^2))
 
-so that with the expected slip e = 0 and k = 0 slip *ratios* stay as they are while rim speeds change, and nothing is divided by
-a rim speed of zero. The noise of q has the variance per second a^2 + (b h)^2, and (c (h+ - h))^2 for each change of the rims;
-half of it enters before the motion and half after, which is the trapezoid of its integral.
+so that with the expected slip e = 0 and k = 0 slip *ratios* stay as they are while rim speeds change, nothing is divided by
+a rim speed of zero, and it does not matter in which steps h changes. The noise of q has the variance per second
 
-Symbols    h speed that a slip is proportional to (m/s) · h_0 `CARRY_FLOOR_MPS` · a, b, c `SlipNoise` · k 1 / correlation time
-Reference  [BarShalom2001] (filter, gate, consistency, smoother); [Martinez2005] for rotation centres; equations and
-           observability: derived in docs/theory/estimation
+    a^2 + (b h)^2 + c^2 max(d^2 - d_0^2, 0) / T,    d = D - L D,    D = h - L h,    L x lags behind x: T (L x)' = x - L x
+
+where d is by how much h departs from a steady ramp: where rims jump, wheels need traction, and a speed that is a mean over some
+time is told wrongly. Half of the noise enters before the motion and half after, which is the trapezoid of its integral.
+
+Symbols    h speed that a slip is proportional to (m/s) · h_0 `CARRY_FLOOR_MPS` · T `STEADY_S` · a, b, c, d_0 `SlipNoise` ·
+           k 1 / correlation time
+Reference  [BarShalom2001] (filter, gate, consistency); equations and observability: derived in docs/theory/estimation
 Valid for  planar motion; readings of one event independent of each other
 """
 
-from math import cos, exp, isfinite, pi, sin
+from math import cos, exp, expm1, isfinite, pi, sin, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipfit.contact.slip import SPEED_FLOOR_MPS, slip_ratio
-from slipfit.kernels import chosen_by_type, compiled, part
-from slipfit.vehicles.kinematic import IcrDrive, along_arc, body_velocity
+from slipfit.kernels import compiled, part
+from slipfit.vehicles.kinematic import along_arc
+from slipfit.vehicles.slip_motion import imu_velocity, slip_twist
 
 #: Places in the state.
 X, Y, PSI, Q, BIAS_G, BIAS_X, BIAS_Y, U_THEN, V_THEN, N = 0, 1, 2, 3, 6, 7, 8, 9, 10, 11
 
-#: States that the smoother carries back: the two velocities of the last accelerometer reading are only memory.
-SMOOTHED = 9
-
 #: Kinds of events.
-NOTHING, POSE, GYRO, ACCELEROMETER, ANCHOR, VELOCITY = 0, 1, 2, 3, 4, 5
+NOTHING, POSE, GYRO, ACCELEROMETER, ANCHOR, VELOCITY, COURSE = 0, 1, 2, 3, 4, 5, 6
 
 #: What became of a reading.
 USED, SKIPPED, GATED, RELOCATED = 0, 1, 2, 3
 
-#: Below this speed (m/s) slip is not carried in proportion to the rims: a ratio means nothing there.
+#: Well below this speed (m/s) slip is not carried in proportion to the rims: a ratio means nothing there.
 CARRY_FLOOR_MPS = 0.1
+
+#: Rims that change within this time (s) jump. It is that over which speeds are told as means (`logs.rims`).
+STEADY_S = 0.1
+
+#: Steps below this share of that time are integrated by three points of Gauss, exact to the fifth power, not in closed form.
+_SHORT = 0.1
+_GAUSS = ((0.5 - 0.15**0.5, 5.0 / 18.0), (0.5, 4.0 / 9.0), (0.5 + 0.15**0.5, 5.0 / 18.0))
 
 #: Ceiling of variances: (100 m)^2, (100 m/s)^2. A filter without readings for an hour stays finite.
 LARGEST_VARIANCE = 1e4
@@ -54,32 +62,25 @@ LARGEST_READING = 1e9
 #: Limits of the factor on the slip's noise.
 LEAST_FACTOR, LARGEST_FACTOR = 1e-2, 1e4
 
-#: So many readings in a row that the gate refuses are no outliers: the robot was carried away, or the map jumped.
-PATIENCE = 10
+#: So many readings in a row that the gate refuses are no outliers (one in 10^12 at its usual level, were errors independent): the
+#: robot lost its grip or was carried away, or the map jumped.
+PATIENCE = 3
+
+#: Of a gyro, which speaks more often and shakes: a tenth of a second at 100 Hz, no time for more than one jolt.
+GYRO_PATIENCE = 10
+
+#: Slip is then believed as little as after so many seconds without a reading: enough for a robot that gets stuck at any speed.
+LOST_S = 100.0
 
 #: Columns of a filter's record: state, its standard deviations, twist (u, v, r) and its own, then normalised innovation squared,
 #: number of readings in it, what became of them, factor on the slip's noise.
 RECORD = 2 * N + 6 + 4
 
-#: Length of a run's book, and the time of what has not happened.
-BOOK, NEVER = 13, -1e300
+#: Columns of an event's inputs, and where in them begins what `run` fills: L h and L D.
+INPUTS, LAGGED_SPEED, LAGGED_AWAY = 15, 9, 12
 
-
-class SlipVelocities(NamedTuple):
-    """Slip velocities q take from rim speeds c: (u, v, r) = `into_twist` (c - q).
-
-    Of two sides q = (s_l, s_r, s_y): along the left and the right track, and across, s_y = -v.
-    """
-
-    into_twist: Any  # (3, 3)
-
-
-class RotationCentres(NamedTuple):
-    """q = (y_l, y_r, x): rotation centres of left and right side and of the body (m), as in `IcrDrive`, whose gains are known."""
-
-    least_arm: float  # m; |y| stays above
-    gain_left: float
-    gain_right: float
+#: Length of a run's book, where the inputs begin in it, and the time of what has not happened.
+BOOK, AT_INPUTS, NEVER = 6 + INPUTS, 6, -1e300
 
 
 class SlipNoise(NamedTuple):
@@ -87,7 +88,8 @@ class SlipNoise(NamedTuple):
 
     floor: Any  # (3,) a^2: variance per second at any speed
     share: Any  # (3,) b^2: and for each (m/s)^2 of speed
-    change: Any  # (3,) c^2: for each (m/s)^2 that the speed changes
+    change: Any  # (3,) c^2: for each (m/s)^2 by which the speed departs from a steady ramp
+    usual: float  # (m/s)^2, d_0^2: departures below are the noise of what rims are told by
     decay_per_s: Any  # (3,) k
     place: float  # m^2/s, of the pose itself
     heading: float  # rad^2/s
@@ -98,48 +100,68 @@ class SlipNoise(NamedTuple):
     gate: Any  # (4,) largest normalised innovation squared of 0, 1, 2, 3 readings
 
 
-@chosen_by_type
-def slip_twist(model, c0, c1, c2, q0, q1, q2):
-    """(u, v, r) from rim speeds c and slip q, and its slopes by q: nine numbers, row by row."""
-    raise NotImplementedError("a filter's motion registers its own twist")
-
-
-@slip_twist.of(SlipVelocities)
-def _(model, c0, c1, c2, q0, q1, q2):
-    m = model.into_twist
-    d0, d1, d2 = c0 - q0, c1 - q1, c2 - q2
-    twist = (
-        m[0, 0] * d0 + m[0, 1] * d1 + m[0, 2] * d2,
-        m[1, 0] * d0 + m[1, 1] * d1 + m[1, 2] * d2,
-        m[2, 0] * d0 + m[2, 1] * d1 + m[2, 2] * d2,
-    )
-    slopes = (-m[0, 0], -m[0, 1], -m[0, 2], -m[1, 0], -m[1, 1], -m[1, 2], -m[2, 0], -m[2, 1], -m[2, 2])
-    return twist, slopes
-
-
-@slip_twist.of(RotationCentres)
-def _(model, c0, c1, c2, q0, q1, q2):
-    left, right = max(q0, model.least_arm), min(q1, -model.least_arm)
-    u, v, r = body_velocity(IcrDrive(left, right, q2, model.gain_left, model.gain_right), c0, c1)
-    c0, c1 = model.gain_left * c0, model.gain_right * c1
-    per = 1.0 / (left - right)
-    slopes = ((c1 - u) * per, (u - c0) * per, 0.0, q2 * r * per, -q2 * r * per, -r, -r * per, r * per, 0.0)
-    return (u, v, r), slopes
-
-
 @part
 def _carry(noise, before, after):
-    """g: by how much a slip grows with the speed that it is proportional to."""
-    return 1.0 + noise.is_carried * before * (after - before) / max(before * before, CARRY_FLOOR_MPS * CARRY_FLOOR_MPS)
+    """g: by how much a slip grows with the speed that it is proportional to, the same however the time is cut."""
+    floor = CARRY_FLOOR_MPS * CARRY_FLOOR_MPS
+    grown = sqrt((after * after + floor) / (before * before + floor))
+    return grown if noise.is_carried != 0.0 else 1.0
+
+
+@compiled(nogil=True)
+def follow(before, after, dt):
+    """Fill L h and L D of `after`, in place: exact for a step of any length along which h runs straight.
+
+    With tau = dt / T, E = exp(-tau) and m = (1 - E) / tau: (L h)+ = h+ - m (h+ - h) - D E and (L D)+ = (m - E) (h+ - h) +
+    (L D + D tau) E. Readings may be a nanosecond apart, where slopes of h mean nothing and differences do.
+    """
+    tau = dt / STEADY_S
+    keep, mean = exp(-tau), -expm1(-tau) / tau
+    for j in range(3):
+        change, away = after[3 + j] - before[3 + j], before[3 + j] - before[LAGGED_SPEED + j]
+        after[LAGGED_SPEED + j] = after[3 + j] - mean * change - away * keep
+        after[LAGGED_AWAY + j] = (mean - keep) * change + (before[LAGGED_AWAY + j] + away * tau) * keep
 
 
 @part
-def _add_half_of_the_noise(noise, cov, scale, dt, before, after):
+def _departure(inputs, j):
+    """d: zero at any constant acceleration."""
+    return inputs[3 + j] - inputs[LAGGED_SPEED + j] - inputs[LAGGED_AWAY + j]
+
+
+@part
+def _mean_departure(before, after, j, dt):
+    """Mean of d^2 over a step along which h runs straight, the integral of (exp(-tau x) (p + b x))^2 for x from 0 to 1: whichever
+    readings cut the time between two readings of the rims, pieces add up to the same."""
+    tau = dt / STEADY_S
+    p = _departure(before, j)
+    b = after[3 + j] - before[3 + j] - (before[3 + j] - before[LAGGED_SPEED + j]) * tau
+    if tau < _SHORT:
+        # The closed form is a difference of large numbers there.
+        total = 0.0
+        for x, weight in _GAUSS:
+            value = exp(-tau * x) * (p + b * x)
+            total += weight * value * value
+        return total
+    q, end = b / tau, p + b
+    total = 2.0 * p * (p + q) + q * q - exp(-2.0 * tau) * (2.0 * end * (end + q) + q * q)
+    return max(0.25 * total / tau, 0.0)
+
+
+@part
+def _slip_rate(noise, scale, dt, before, after, j):
+    """Variance per second of a slip, on average over a step."""
+    speed = 0.5 * (before[3 + j] + after[3 + j])
+    away = _mean_departure(before, after, j, dt)
+    return scale * (noise.floor[j] + noise.share[j] * speed * speed) + noise.change[j] * max(away - noise.usual, 0.0) / STEADY_S
+
+
+@part
+def _add_half_of_the_noise(noise, cov, rates, dt):
     half = 0.5
-    for j in range(3):
-        speed, change = 0.5 * (before[3 + j] + after[3 + j]), after[3 + j] - before[3 + j]
-        rate = scale * (noise.floor[j] + noise.share[j] * speed * speed)
-        cov[Q + j, Q + j] += half * (rate * dt + noise.change[j] * change * change)
+    cov[Q, Q] += half * rates[0] * dt
+    cov[Q + 1, Q + 1] += half * rates[1] * dt
+    cov[Q + 2, Q + 2] += half * rates[2] * dt
     cov[X, X] += half * noise.place * dt
     cov[Y, Y] += half * noise.place * dt
     cov[PSI, PSI] += half * noise.heading * dt
@@ -155,7 +177,8 @@ def predict(model, noise, state, cov, scale, dt, before, after, slopes):
 
     Parameters
     ----------
-    before, after : (9,), at both ends: rim speeds, speeds that slips are proportional to, expected slips; three of each
+    before, after : (INPUTS,), at both ends: rim speeds, speeds that slips are proportional to, expected slips, L h and L D; three
+        of each
     slopes : (N, N), filled with the transition's slopes
     """
     slopes[:] = 0.0
@@ -180,9 +203,14 @@ def predict(model, noise, state, cov, scale, dt, before, after, slopes):
         slopes[X, Q + j] = c * du - s * dv - 0.5 * dy * dr
         slopes[Y, Q + j] = s * du + c * dv + 0.5 * dx * dr
         slopes[PSI, Q + j] = dr
-    _add_half_of_the_noise(noise, cov, scale, dt, before, after)
+    rates = (
+        _slip_rate(noise, scale, dt, before, after, 0),
+        _slip_rate(noise, scale, dt, before, after, 1),
+        _slip_rate(noise, scale, dt, before, after, 2),
+    )
+    _add_half_of_the_noise(noise, cov, rates, dt)
     _transform(cov, slopes)
-    _add_half_of_the_noise(noise, cov, scale, dt, before, after)
+    _add_half_of_the_noise(noise, cov, rates, dt)
     for i in range(N):
         if cov[i, i] > LARGEST_VARIANCE:  # shrink row and column alike: the matrix stays one of a covariance
             shrink = (LARGEST_VARIANCE / cov[i, i]) ** 0.5
@@ -238,14 +266,16 @@ def _row(model, kind, i, state, rims, since_s, h):
     if kind == POSE:
         h[i] = 1.0
         return state[i]
-    (u, v, r), d = slip_twist(model, rims[0], rims[1], rims[2], state[Q], state[Q + 1], state[Q + 2])
+    twist, d = slip_twist(model, rims[0], rims[1], rims[2], state[Q], state[Q + 1], state[Q + 2])
+    u, v, r = twist
     if kind == ACCELEROMETER:
-        now, then, place = (u, state[U_THEN], U_THEN) if i == 0 else (v, state[V_THEN], V_THEN)
+        (up, vp), dp = imu_velocity(model, twist, d)
+        now, then, place = (up, state[U_THEN], U_THEN) if i == 0 else (vp, state[V_THEN], V_THEN)
         per = 1.0 / since_s
-        centripetal = -v * r if i == 0 else u * r
+        centripetal = -vp * r if i == 0 else up * r
         for j in range(3):
-            turning = -(v * d[6 + j] + r * d[3 + j]) if i == 0 else u * d[6 + j] + r * d[j]
-            h[Q + j] = d[3 * i + j] * per + turning
+            turning = -(vp * d[6 + j] + r * dp[3 + j]) if i == 0 else up * d[6 + j] + r * dp[j]
+            h[Q + j] = dp[3 * i + j] * per + turning
         h[place] = -per
         h[BIAS_X + i] = 1.0
         return (now - then) * per + centripetal + state[BIAS_X + i]
@@ -260,9 +290,9 @@ def _row(model, kind, i, state, rims, since_s, h):
 
 @compiled(nogil=True)
 def _remember_velocity(model, state, cov, rims):
-    """u', v' become the velocity of now."""
-    (u, v, _), d = slip_twist(model, rims[0], rims[1], rims[2], state[Q], state[Q + 1], state[Q + 2])
-    state[U_THEN], state[V_THEN] = u, v
+    """u', v' become the velocity of the IMU's place now."""
+    twist, slopes = slip_twist(model, rims[0], rims[1], rims[2], state[Q], state[Q + 1], state[Q + 2])
+    (state[U_THEN], state[V_THEN]), d = imu_velocity(model, twist, slopes)
     for k in range(N):
         for i in range(2):
             cov[U_THEN + i, k] = d[3 * i] * cov[Q, k] + d[3 * i + 1] * cov[Q + 1, k] + d[3 * i + 2] * cov[Q + 2, k]
@@ -284,21 +314,74 @@ def _anchor(state, cov, values, stds):
 
 
 @compiled(nogil=True)
+def _start_by_course(model, state, cov, values, stds, rims):
+    """A pose whose heading is a course less the angle a at which the robot goes by what is known of its slip: it errs with that.
+
+    e_psi = e_course - sum_j (da / dq_j) e_j,    a = atan2(v, u)
+    """
+    _anchor(state, cov, values, stds)
+    (u, v, _), d = slip_twist(model, rims[0], rims[1], rims[2], state[Q], state[Q + 1], state[Q + 2])
+    per = 1.0 / max(u * u + v * v, CARRY_FLOOR_MPS * CARRY_FLOOR_MPS)
+    a0, a1, a2 = (v * d[0] - u * d[3]) * per, (v * d[1] - u * d[4]) * per, (v * d[2] - u * d[5]) * per
+    for k in range(N):
+        cov[PSI, k] = a0 * cov[Q, k] + a1 * cov[Q + 1, k] + a2 * cov[Q + 2, k]
+    for k in range(N):
+        cov[k, PSI] = a0 * cov[k, Q] + a1 * cov[k, Q + 1] + a2 * cov[k, Q + 2]
+    cov[PSI, PSI] += stds[PSI] * stds[PSI]
+
+
+@part
+def _is_lost(kind, refused):
+    """Whether so many refusals in a row are no outliers; those of an accelerometer always may be."""
+    return ((kind == POSE) | (kind == VELOCITY)) & (refused >= PATIENCE) | ((kind == GYRO) & (refused >= GYRO_PATIENCE))
+
+
+@compiled(nogil=True)
+def _open(noise, state, cov, kind, values, stds, rims, h):
+    """Believe what was known as little as readings ask for that the gate refused again and again.
+
+    A pose opens itself and slip, a velocity slip; a gyro opens slip only along h, the slopes of the yaw rate: P += V n n^T with
+    n = h / |h| and V the variance along n, so that what it cannot tell stays as it was.
+    """
+    if kind == POSE:
+        for i in range(3):
+            if _is_usable(values[i], stds[i]):
+                apart = values[i] - state[i]
+                apart = _wrapped(apart) if i == PSI else apart
+                cov[i, i] += min(apart * apart, LARGEST_VARIANCE)
+    along, size = 0.0, 1e-300
+    for j in range(3):
+        variance = LOST_S * (noise.floor[j] + noise.share[j] * rims[3 + j] * rims[3 + j])
+        along += variance * h[Q + j] * h[Q + j]
+        size += h[Q + j] * h[Q + j]
+        if kind != GYRO:
+            cov[Q + j, Q + j] += variance
+    if kind == GYRO:
+        for j in range(3):
+            for m in range(3):
+                cov[Q + j, Q + m] += along / size * h[Q + j] * h[Q + m] / size
+
+
+@compiled(nogil=True)
 def update(model, noise, state, cov, kind, values, stds, rims, since_s, refused, work):
     """Use up to three readings, in place: (normalised innovation squared, readings in it, what became of them).
 
     A reading that is not finite, or whose standard deviation is not a positive number, is left out. If all of them together are
-    farther from what was expected than the gate allows, nothing changes; after `PATIENCE` refusals in a row the pose is believed
-    again, with the spread that the difference asks for.
+    farther from what was expected than the gate allows, nothing changes. After `PATIENCE` refusals in a row the pose is believed
+    again, with the spread that the difference asks for, and slip is open for anything (`LOST_S`); so it is after as many of a
+    velocity, and for turning alone after `GYRO_PATIENCE` of a gyro, which tells nothing about the way ahead.
 
     Parameters
     ----------
     since_s : seconds since the last accelerometer reading; not above zero for the first one
-    refused : how many readings in a row the gate refused before
+    refused : how many readings of this kind in a row the gate refused before
     work : (N + 3, N), scratch: old covariance, old state, slopes, gains
     """
     if kind == ANCHOR:
         _anchor(state, cov, values, stds)
+        return 0.0, 0.0, USED
+    if kind == COURSE:
+        _start_by_course(model, state, cov, values, stds, rims)
         return 0.0, 0.0, USED
     if (kind == ACCELEROMETER) & (since_s <= 0.0):
         _remember_velocity(model, state, cov, rims)
@@ -310,12 +393,8 @@ def update(model, noise, state, cov, kind, values, stds, rims, since_s, refused,
         cov[:] = work[:N]
         state[:] = work[N]
         fate = GATED
-        if (kind == POSE) & (refused >= PATIENCE):
-            for i in range(3):
-                if _is_usable(values[i], stds[i]):
-                    apart = values[i] - state[i]
-                    apart = _wrapped(apart) if i == PSI else apart
-                    cov[i, i] += min(apart * apart, LARGEST_VARIANCE)
+        if _is_lost(kind, refused):
+            _open(noise, state, cov, kind, values, stds, rims, work[N + 1])
             _innovated(model, state, cov, kind, values, stds, rims, since_s, work[N + 1], work[N + 2])
             fate = RELOCATED
     if not _is_sound(state, cov):
@@ -339,7 +418,8 @@ def _is_sound(state, cov):
 def _innovated(model, state, cov, kind, values, stds, rims, since_s, h, column):
     """Readings one after another: the same as all at once, because their errors are independent."""
     nis, count = 0.0, 0.0
-    for i in range(3):
+    most = 1 if kind == GYRO else 2 if kind == ACCELEROMETER else 3
+    for i in range(most):
         if _is_usable(values[i], stds[i]):
             expected = _row(model, kind, i, state, rims, since_s, h)
             apart = values[i] - expected
@@ -367,7 +447,8 @@ def _innovated(model, state, cov, kind, values, stds, rims, since_s, h, column):
 
 
 @compiled(nogil=True)
-def _write(model, state, cov, rims, nis, count, fate, scale, out):
+def write_row(model, state, cov, rims, nis, count, fate, scale, out):
+    """One row of the record."""
     (u, v, r), d = slip_twist(model, rims[0], rims[1], rims[2], state[Q], state[Q + 1], state[Q + 2])
     for k in range(N):
         out[k] = state[k]
@@ -390,20 +471,22 @@ def run(model, noise, time_s, kinds, values, stds, inputs, state, cov, book, out
     ----------
     time_s, kinds : (n,), events in order of time
     values, stds : (n, 3), readings and their standard deviations
-    inputs : (n, 9), as `predict` takes them, at each event
+    inputs : (n, INPUTS), as `predict` takes them, at each event; L h and L D are filled here
     state, cov : (N,), (N, N), at `book[0]`; changed
-    book : (BOOK,): time, factor on the slip's noise, time of the last accelerometer reading (`NEVER`: none), refusals in a row,
-        inputs of the last event; changed, so that a run can be continued
+    book : (BOOK,): time, factor on the slip's noise, time of the last accelerometer reading (`NEVER`: none), refusals in a row of
+        poses, of gyro and of velocities, inputs of the last event; changed, so that a run can be continued
     out : (n, RECORD)
     states, covs : (n, N), (n, N, N) after each event, for the smoother; of no length where it is not wanted
     """
     slopes, work = np.empty((N, N)), np.empty((N + 3, N))
-    before = book[4:]
+    before = book[AT_INPUTS:]
     late = 0
     for k in range(len(time_s)):
         dt = time_s[k] - book[0]
         late += dt < 0.0
+        inputs[k, LAGGED_SPEED:] = before[LAGGED_SPEED:]
         if dt > 0.0:
+            follow(before, inputs[k], dt)
             predict(model, noise, state, cov, book[1], dt, before, inputs[k], slopes)
             book[0] = time_s[k]
         before[:] = inputs[k]
@@ -411,107 +494,18 @@ def run(model, noise, time_s, kinds, values, stds, inputs, state, cov, book, out
         kind = kinds[k]
         if kind != NOTHING:
             since = book[0] - book[2] if book[2] > NEVER else 0.0
-            nis, count, fate = update(model, noise, state, cov, kind, values[k], stds[k], inputs[k], since, book[3], work)
+            line = 3 if kind == POSE else 4 if kind == GYRO else 5
+            nis, count, fate = update(model, noise, state, cov, kind, values[k], stds[k], inputs[k], since, book[line], work)
             if kind == ACCELEROMETER:
                 book[2] = book[0]
-            if kind == POSE:
-                book[3] = book[3] + 1.0 if fate == GATED else 0.0
-                if (noise.adapt > 0.0) & (fate == USED):
-                    # The factor rises while innovations are larger than their covariance, and falls while they are smaller.
-                    surprise = min(nis / count, 4.0) - 1.0
-                    book[1] = min(max(book[1] * exp(noise.adapt * surprise), LEAST_FACTOR), LARGEST_FACTOR)
-        _write(model, state, cov, inputs[k], nis, count, fate, book[1], out[k])
+            if (kind == POSE) | (kind == GYRO) | (kind == VELOCITY):
+                book[line] = book[line] + 1.0 if fate == GATED else 0.0
+            if (kind == POSE) & (noise.adapt > 0.0) & (fate == USED):
+                # The factor rises while innovations are larger than their covariance, and falls while they are smaller.
+                surprise = min(nis / count, 4.0) - 1.0
+                book[1] = min(max(book[1] * exp(noise.adapt * surprise), LEAST_FACTOR), LARGEST_FACTOR)
+        write_row(model, state, cov, inputs[k], nis, count, fate, book[1], out[k])
         if len(states):
             states[k] = state
             covs[k] = cov
     return late
-
-
-@compiled(nogil=True)
-def _cholesky_solve(a, b):
-    """b <- a^-1 b, for a symmetric a that is not quite positive: a ridge of rounding keeps its factor real. b is (m, n)."""
-    m = a.shape[0]
-    for i in range(m):
-        a[i, i] += 1e-12 * a[i, i] + 1e-18
-    for i in range(m):
-        for j in range(i + 1):
-            total = a[i, j]
-            for k in range(j):
-                total -= a[i, k] * a[j, k]
-            if i == j:
-                a[i, i] = max(total, 1e-18) ** 0.5
-            else:
-                a[i, j] = total / a[j, j]
-    for column in range(b.shape[1]):
-        for i in range(m):
-            total = b[i, column]
-            for k in range(i):
-                total -= a[i, k] * b[k, column]
-            b[i, column] = total / a[i, i]
-        for i in range(m - 1, -1, -1):
-            total = b[i, column]
-            for k in range(i + 1, m):
-                total -= a[k, i] * b[k, column]
-            b[i, column] = total / a[i, i]
-
-
-@compiled(nogil=True)
-def smooth(model, noise, time_s, kinds, inputs, scales, states, covs, out):
-    """Rauch, Tung and Striebel's smoother, backwards through what `run` kept; `out` has the same rows, smoothed.
-
-    Across an anchor the pose says nothing about the pose before: only slip and biases are carried back.
-    """
-    m = SMOOTHED
-    slopes = np.empty((N, N))
-    last = len(time_s) - 1
-    state, cov = states[last].copy(), covs[last].copy()
-    _write(model, state, cov, inputs[last], 0.0, 0.0, SKIPPED, scales[last], out[last])
-    for k in range(last - 1, -1, -1):
-        ahead, spread = states[k].copy(), covs[k].copy()
-        dt = time_s[k + 1] - time_s[k]
-        slopes[:] = 0.0
-        for i in range(N):
-            slopes[i, i] = 1.0
-        if dt > 0.0:
-            predict(model, noise, ahead, spread, scales[k], dt, inputs[k], inputs[k + 1], slopes)
-        first = Q if kinds[k + 1] == ANCHOR else 0
-        gain = np.zeros((m - first, m))  # transposed
-        for i in range(m - first):
-            for j in range(m):
-                total = 0.0
-                for n in range(m):
-                    total += slopes[first + i, n] * covs[k, n, j]
-                gain[i, j] = total
-        known = spread[first:m, first:m].copy()
-        _cholesky_solve(known, gain)
-        apart = state[first:m] - ahead[first:m]
-        excess = cov[first:m, first:m] - spread[first:m, first:m]
-        state[:] = states[k]
-        cov[:] = covs[k]
-        for j in range(m):
-            for i in range(m - first):
-                state[j] += gain[i, j] * apart[i]
-        for j in range(m):
-            for i in range(m):
-                total = 0.0
-                for n in range(m - first):
-                    for o in range(m - first):
-                        total += gain[n, j] * excess[n, o] * gain[o, i]
-                cov[j, i] += total
-        for j in range(m):
-            cov[j, j] = max(cov[j, j], 0.0)
-        _write(model, state, cov, inputs[k], 0.0, 0.0, SKIPPED, scales[k], out[k])
-
-
-@compiled
-def side_ratios(rims, grounds, stds, out):
-    """Slip ratio of each pair of rim and ground speed, and its standard deviation by that of the ground speed; out is (n, 2).
-
-    i = (w - u) / max(|w|, |u|): its slope by u is 1 / |w| while driving, |w| / u^2 while braking.
-    """
-    for k in range(len(rims)):
-        w, u = rims[k], grounds[k]
-        out[k, 0] = slip_ratio(u, w)
-        slower, faster = abs(w), max(max(abs(w), abs(u)), SPEED_FLOOR_MPS)
-        slope = 1.0 / faster if slower >= abs(u) else min(slower / (faster * faster), 1.0 / faster)
-        out[k, 1] = slope * stds[k]

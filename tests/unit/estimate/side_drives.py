@@ -36,7 +36,17 @@ def drive(rims, slip, duration_s, *, track_m=TRACK_M, step_s=0.01, across=None):
 
 
 def log_of(
-    truth, seed=0, *, pose_hz=20.0, pose_m=0.002, pose_rad=0.002, encoder_hz=50.0, gyro_radps=None, accel=None, late_s=0.0
+    truth,
+    seed=0,
+    *,
+    pose_hz=20.0,
+    pose_m=0.002,
+    pose_rad=0.002,
+    encoder_hz=50.0,
+    gyro_radps=None,
+    accel=None,
+    late_s=0.0,
+    imu_at_m=(0.0, 0.0),
 ):
     """What encoders, a pose and, if asked for, an IMU would have said."""
     draw = np.random.default_rng(seed)
@@ -46,21 +56,23 @@ def log_of(
 
     t = at(encoder_hz)
     speeds = np.column_stack([np.interp(t, truth.time_s, w) for w in truth.rims.T]) / RADIUS_M
-    channels = {"encoders": Channel("encoders", _ns(t), speeds, ("left_speed_radps", "right_speed_radps"))}
+    channels = {"encoders": Channel("encoders", stamps_of(t), speeds, ("left_speed_radps", "right_speed_radps"))}
     t = at(pose_hz)
     seen = np.column_stack([np.interp(t - late_s, truth.time_s, p) for p in truth.pose.T])
     seen += draw.normal(size=seen.shape) * [pose_m, pose_m, pose_rad]
-    channels["pose"] = Channel("pose", _ns(t), seen, ("x_m", "y_m", "yaw_rad"))
+    channels["pose"] = Channel("pose", stamps_of(t), seen, ("x_m", "y_m", "yaw_rad"))
     if gyro_radps is not None:
         t = at(100.0)
         u, v, r = (np.interp(t, truth.time_s, c) for c in truth.twist.T)
-        felt = np.column_stack([np.gradient(u, t) - v * r, np.gradient(v, t) + u * r, np.full(len(t), 9.81), r])
+        (x, y), turn = imu_at_m, np.gradient(r, t)
+        ahead, left = np.gradient(u, t) - v * r - turn * y - r**2 * x, np.gradient(v, t) + u * r + turn * x - r**2 * y
+        felt = np.column_stack([ahead, left, np.full(len(t), 9.81), r])
         felt += draw.normal(size=felt.shape) * [accel or 0.1, accel or 0.1, 0.1, gyro_radps]
-        channels["imu"] = Channel("imu", _ns(t), felt, ("accel_x_mps2", "accel_y_mps2", "accel_z_mps2", "gyro_z_radps"))
+        channels["imu"] = Channel("imu", stamps_of(t), felt, ("accel_x_mps2", "accel_y_mps2", "accel_z_mps2", "gyro_z_radps"))
     return DriveLog(channels, about="drive with known slip")
 
 
-def _ns(time_s):
+def stamps_of(time_s):
     return np.round(time_s * 1e9).astype(np.int64) + 1_000_000_000
 
 
@@ -80,4 +92,4 @@ def with_currents(log, truth, robot, *, mu_rolling, mu_lateral, length_m, newton
     at = np.arange(int(t[-1] * 20.0) + 1) / 20.0
     said = np.column_stack([np.interp(at, t, f) for f in forces.T]) / newton_per_ampere
     said += noise_a * draw.normal(size=said.shape)
-    return log.having(Channel("motors", _ns(at), said, ("left_current_a", "right_current_a")))
+    return log.having(Channel("motors", stamps_of(at), said, ("left_current_a", "right_current_a")))

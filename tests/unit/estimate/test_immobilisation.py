@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from slipfit.estimate.immobilisation import immobilisation
+from slipfit.estimate.immobilisation import Evidence, immobilisation
 
 
 def judged(slip, rims=0.5, std=0.05, step_s=0.05):
@@ -41,3 +41,40 @@ def test_one_side_that_grips_is_enough():
     slip = np.column_stack([np.full(100, 0.95), np.full(100, 0.2)])
     found = immobilisation(np.arange(100) * 0.05, slip, np.full(n, 0.05), np.ones(n, dtype=bool), np.full(n, 0.5))
     assert found.alarms_s == ()
+
+
+def evident(n, ahead, turning):
+    return Evidence(np.full(n, ahead), np.full(n, turning))
+
+
+def test_an_imu_alone_does_not_tell_how_far_the_robot_gets():
+    """Both sides ahead, slip by the filter of 0.95: an alarm with a pose, none with a gyro alone, whatever it believes."""
+    n = (100, 2)
+    told = (np.arange(100) * 0.05, np.full(n, 0.95), np.full(n, 0.05), np.ones(n, dtype=bool), np.full(n, 0.5))
+    assert len(immobilisation(*told, evidence=evident(100, True, True)).alarms_s) == 1
+    assert immobilisation(*told, evidence=evident(100, False, True)).alarms_s == ()
+
+
+def test_a_gyro_is_enough_where_sides_turn_against_each_other():
+    n = (100, 2)
+    slip, rims = np.tile([-0.95, 0.95], (100, 1)), np.tile([-0.5, 0.4], (100, 1))
+    told = (np.arange(100) * 0.05, slip, np.full(n, 0.05), np.ones(n, dtype=bool), rims)
+    assert len(immobilisation(*told, evidence=evident(100, False, True)).alarms_s) == 1
+    assert immobilisation(*told, evidence=evident(100, False, False)).alarms_s == ()
+
+
+def test_no_speed_ahead_lifts_the_smaller_slip_above_what_turning_leaves():
+    """min(i_l, i_r) <= 1 - r B / (w_r - w_l) for w_l < 0 < w_r and every u: derived in the module's docstring."""
+    draw = np.random.default_rng(1)
+    left, right = -draw.uniform(0.1, 1.0, 1000), draw.uniform(0.1, 1.0, 1000)
+    half = draw.uniform(0.0, 1.0, 1000) * 0.5 * (right - left)  # r B / 2, between no turning and all of it
+    u = draw.normal(0.0, 0.5, 1000)
+    less = np.minimum(1.0 - (u - half) / left, 1.0 - (u + half) / right)
+    assert (less <= 1.0 - 2.0 * half / (right - left) + 1e-12).all()
+
+
+def test_readings_grow_old():
+    """A pose at 1 s and none afterwards: it tells until 2 s."""
+    heard = Evidence.of(np.array([0.5, 1.0, 1.9, 2.1]), np.array([1.0]), np.zeros(0))
+    assert heard.ahead.tolist() == [False, True, True, False]
+    assert not heard.turning.any()

@@ -10,8 +10,9 @@ from side_drives import drive, log_of
 
 from slipfit.errors import LogError, ParameterError
 from slipfit.estimate import FilterSettings, SlipEstimate, estimate
-from slipfit.library import find_omni_robot, find_robot
+from slipfit.library import find_omni_robot, find_robot, find_tracked_robot
 from slipfit.logs import Channel, DriveLog, read_log
+from slipfit.logs.inspection.record import Severity
 from slipfit.vehicles.kinematic import IcrDrive, along_arc, body_velocity
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -133,6 +134,28 @@ def test_pivots_and_stops_hold_what_nothing_tells_and_leave_without_a_jump():
     assert (moved <= 2.0 * found.slip_std[1:] + 0.01)[told].all()
 
 
+def test_the_spread_of_a_slip_angle_has_both_velocities_in_it():
+    """atan(-v / u) of 20000 draws of both sides and of v: at 0.6 rad the error of u counts as much as that of v."""
+    from slipfit.vehicles.slip_ratios import slip_ratios
+
+    draw = np.random.default_rng(1)
+    stds, (u, v) = np.array([[0.04, 0.04, 0.01]]), (0.5, 0.35)
+    out = np.empty((1, 9))
+    slip_ratios(False, 0.5, np.array([[0.6, 0.6]]), np.array([[u, v, 0.0]]), stds, out)
+    sides = u + stds[0, :2] * draw.standard_normal((20000, 2))
+    angles = np.arctan(-(v + stds[0, 2] * draw.standard_normal(20000)) / sides.mean(axis=1))
+    assert out[0, 2] == pytest.approx(np.arctan(-v / u))
+    assert out[0, 5] == pytest.approx(angles.std(), rel=0.05)
+
+
+def test_a_stuck_turn_on_the_spot_with_constant_rims_is_estimated():
+    """Both sides at exactly 0.5 m/s against each other, and the robot stands: slip 1 of both, and an alarm."""
+    truth = drive(lambda t: (-0.5 + 0.0 * t, 0.5 + 0.0 * t), lambda t: (1.0 + 0.0 * t, 1.0 + 0.0 * t, 0.0 * t), 12.0)
+    found = estimate(HUSKY, log_of(truth, 1, gyro_radps=0.005))
+    assert np.abs(np.median(found.slip[:, :2], axis=0)) == pytest.approx([1.0, 1.0], abs=0.02)
+    assert found.alarms_s
+
+
 def test_a_late_pose_is_found_by_the_filter():
     """Poses 0.3 s late, beside a gyro that is not."""
     from slipfit.estimate.clocks import find_delay
@@ -160,6 +183,36 @@ def test_an_omni_robots_slip_comes_back():
     found = estimate(robot, log, settings=FINE, late_s=NOT_LATE)
     assert found.slip_names == ("slip_ahead", "slip_aside", "slip_turning")
     assert found.slip[-100:].mean(axis=0) == pytest.approx([0.1, 0.0, 0.2], abs=0.01)
+
+
+def test_alarms_are_counted_and_a_short_one_names_its_rule():
+    """Ten alarms, of which eight are named; and a probability of 1 that did not last for half a second."""
+    found = estimate(HUSKY, log_of(TRUTH, 6), settings=FINE, late_s=NOT_LATE)
+    many = replace(found, alarms_s=tuple(float(k) for k in range(10)))
+    assert "10 alarms, at 0.0 s" in many.summary()
+    assert "7.0 s and 2 more" in many.summary()
+    short = replace(found, stuck=np.where(found.time_s < 0.2, 1.0, 0.0), alarms_s=())
+    assert "no alarm; largest probability 1, for less than the 0.5 s above 0.99 that raise an alarm" in short.summary()
+
+
+def test_what_was_never_told_has_no_spread(tmp_path):
+    """A robot that stands for a second and then drives: no spread of a slip before it is told, and none of zero in a table."""
+    truth = drive(lambda t: (np.where(t < 1.0, 0.0, 0.5),) * 2, lambda t: (0.1 + 0.0 * t, 0.1 + 0.0 * t, 0.0 * t), 10.0)
+    found = estimate(HUSKY, log_of(truth, 1), settings=FINE, smooth=False, late_s=NOT_LATE)
+    assert not found.is_told[0].any()
+    assert np.isinf(found.slip_std[0]).all()
+    assert np.isnan(found.channels()["slip_estimate"].column("slip_left_std")[0])
+    found.save(tmp_path / "slip.json")
+    assert np.array_equal(SlipEstimate.load(tmp_path / "slip.json").slip_std, found.slip_std)
+
+
+def test_a_clock_that_inspection_corrects_is_told_once():
+    """Poses 0.3 s late, which inspection is certain of: no second offset by the filter, and no error, because it is mended."""
+    found = estimate(HUSKY, log_of(TRUTH, 5, gyro_radps=0.005, late_s=0.3), settings=FINE)
+    corrected = [f for f in found.findings if f.kind == "clock offset" and f.is_corrected]
+    assert [f.channel for f in corrected] in ([], ["pose"])
+    assert len(corrected) + ("pose" in found.late_s) == 1
+    assert all(f.severity is not Severity.ERROR for f in corrected)
 
 
 def test_estimates_go_to_files_and_come_back(tmp_path):
@@ -217,3 +270,130 @@ def test_a_log_without_wheels_or_without_anything_beside_them_is_a_sentence():
 def test_omni_robots_have_no_rotation_centres_of_sides():
     with pytest.raises(ParameterError, match="omni"):
         estimate(find_omni_robot("ohio_omni"), log_of(TRUTH, 9), formulation="centres")
+
+
+def three_wheels(log):
+    """The log as an omni robot's would be: three wheels."""
+    encoders = log["encoders"]
+    turned = np.cumsum(np.column_stack([encoders.values, encoders.values[:, 0]]), axis=0) * 0.02
+    return log.having(Channel("encoders", encoders.stamps_ns, turned, tuple(f"wheel_angle_{k}_rad" for k in range(3))))
+
+
+def sideways(log):
+    commands = np.tile([0.3, 0.3, 0.0], (50, 1))
+    return log.having(Channel("commands", log["pose"].stamps_ns[:50], commands, ("v_mps", "vy_mps", "yaw_rate_radps")))
+
+
+@pytest.mark.parametrize(
+    ("robot", "change", "words"),
+    [
+        (find_omni_robot("ohio_omni"), lambda log: log, "left and a right side.*omni robot"),
+        (HUSKY, three_wheels, "tell 3 wheels; husky has 4"),
+        (find_tracked_robot("packbot"), three_wheels, "tell 3 wheels"),
+        (find_omni_robot("optiodom_mecanum"), three_wheels, "3 wheels; optiodom_mecanum is an omni robot on 4"),
+        (HUSKY, sideways, "sideways.*omni"),
+    ],
+    ids=["omni for sides", "husky for three wheels", "tracks for three wheels", "mecanum for three wheels", "husky aside"],
+)
+def test_a_robot_of_another_kind_than_the_logs_is_a_sentence(robot, change, words):
+    with pytest.raises(LogError, match=words):
+        estimate(robot, change(log_of(TRUTH, 10)), settings=FINE)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"late_s": {"lidar": 0.1}}, "lidar"),
+        ({"late_s": {"pose": float("nan")}}, "late_s of pose"),
+        ({"ground": "grass"}, "grounds belong to twins"),
+        ({"effective_track_m": -1.0}, "effective_track_m"),
+        ({"imu_at_m": (float("nan"), 0.0)}, "imu_at_m"),
+        ({"expected": lambda rims: rims}, "slip map"),
+    ],
+    ids=["sensor", "delay", "ground", "track", "imu", "map"],
+)
+def test_what_does_not_fit_is_a_sentence(more, words):
+    with pytest.raises(ParameterError, match=words):
+        estimate(HUSKY, log_of(TRUTH, 10), settings=FINE, **more)
+
+
+def test_what_is_no_robot_is_a_sentence():
+    with pytest.raises(ParameterError, match="skid-steer, tracked or omni"):
+        estimate("husky", log_of(TRUTH, 10))
+
+
+def test_an_effective_track_says_which_slip_to_expect():
+    """Without anything but wheels and a gyro that is silent for long, slip in turns is what the effective track says:
+    r = (w_r - w_l) / T_eff, so that s_r - s_l = (w_r - w_l) (1 - T / T_eff)."""
+    from slipfit.estimate.motion import motion_of
+
+    motion = motion_of(HUSKY, effective_track_m=2.0 * HUSKY.track_m)
+    slips = motion.expected_slip(np.array([[0.4, 0.6]]))[0]
+    assert slips == pytest.approx([-0.05, 0.05, 0.0])
+
+
+def test_mcap_and_csv_say_the_same_to_other_readers(tmp_path):
+    """rosbags' own decoder by the definitions in the file, and Python's csv."""
+    import csv
+
+    from rosbags.highlevel import AnyReader
+
+    found = estimate(HUSKY, log_of(TRUTH, 6), settings=FINE, late_s=NOT_LATE)
+    found.to_log().save(tmp_path / "slip.mcap")
+    with AnyReader([tmp_path / "slip.mcap"]) as reader:
+        (topic,) = [c for c in reader.connections if c.topic.endswith("slip_estimate")]
+        rows = [reader.deserialize(raw, c.msgtype) for c, _, raw in reader.messages([topic])]
+    assert len(rows) == len(found.time_s)
+    assert dict(zip(rows[-1].columns, rows[-1].values, strict=True))["slip_right"] == found.slip[-1, 1]
+    found.to_log().save(tmp_path / "tables")
+    with (tmp_path / "tables" / "slip_estimate.csv").open(encoding="utf-8") as file:
+        last = list(csv.DictReader(file))[-1]
+    assert float(last["slip_left"]) == found.slip[-1, 0]
+    assert float(last["slip_angle_std_rad"]) == found.slip_std[-1, 2]
+
+
+def test_the_page_shows_what_is_held_and_how_consistent_the_filter_was():
+    """A turn on the spot: grey for the slip angle; a line of innovations for the pose."""
+    from slipfit.report.estimate_report import estimate_page, over_time
+
+    truth = drive(pivoting, lambda t: (0.1 + 0.0 * t, 0.15 + 0.0 * t, 0.04 + 0.0 * t), 30.0, track_m=HUSKY.track_m)
+    found = estimate(HUSKY, log_of(truth, 4), settings=FINE, late_s=NOT_LATE)
+    names = [line["name"] for line in over_time(found)["data"]]
+    assert {"slip angle, held", "slip left, held", "pose"} <= set(names)
+    page = estimate_page(found)
+    assert "slip_angle not observable" in page
+    (pose,) = found.consistency
+    times = np.array(pose.over_time)[:, 0]
+    assert (np.diff(times) > 0.0).all()
+    assert len(times) == pytest.approx(15, abs=1)
+
+
+def test_gnss_and_gyro_find_the_heading_and_slip_of_a_robot_that_starts_any_way():
+    """Places of 0.3 m at 5 Hz, no heading; the robot starts at 2.5 rad. At the end it is where it is, and its heading known."""
+    turn = np.exp(2.5j)
+    log = log_of(TRUTH, 11, pose_hz=5.0, pose_m=0.3, gyro_radps=0.005)
+    seen = (log["pose"].values[:, 0] + 1j * log["pose"].values[:, 1]) * turn
+    gnss = Channel("gnss", log["pose"].stamps_ns, np.column_stack([seen.real, seen.imag]), ("x_m", "y_m"))
+    log = replace(log, channels={"encoders": log["encoders"], "imu": log["imu"], "gnss": gnss})
+    found = estimate(HUSKY, log, settings=replace(FINE, gnss_m=0.3, gyro_radps=0.005))
+    end = (TRUTH.pose[-1, 0] + 1j * TRUTH.pose[-1, 1]) * turn
+    assert np.abs(found.pose[-1, 0] + 1j * found.pose[-1, 1] - end) < 0.5
+    assert np.angle(np.exp(1j * (found.pose[-1, 2] - TRUTH.pose[-1, 2] - 2.5))) == pytest.approx(0.0, abs=0.1)
+    assert (rms(found, TRUTH, from_s=15.0)[:2] < 0.08).all()
+
+
+def test_a_shaking_imu_is_taken_to_be_as_bad_as_it_is():
+    """Noise of 0.05 rad/s and 2 m/s^2 comes back from second differences to a tenth; the pose's 2 mm stays the usual 2 cm."""
+    from slipfit.estimate.motion import sides
+    from slipfit.estimate.readings import readings_of
+    from slipfit.estimate.scatter import widened
+
+    log, settings = log_of(TRUTH, 12, gyro_radps=0.05, accel=2.0), FilterSettings()
+    readings = readings_of(log, HUSKY, sides(HUSKY.track_m), settings)
+    raised, findings = widened(readings, ("pose", "gyro", "accelerometer"))
+    assert raised["gyro"].stds[0] == pytest.approx(0.05, rel=0.1)
+    assert raised["pose"].stds[0] == settings.pose_m
+    assert [f.channel for f in findings] == ["gyro", "accelerometer"]
+    # Means of two readings each, at 50 Hz.
+    assert raised["accelerometer"].stds[:2] == pytest.approx(2.0 / np.sqrt(2.0), rel=0.1)
+    assert widened(readings, ())[1] == []

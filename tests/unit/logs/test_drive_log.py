@@ -51,6 +51,12 @@ def test_the_summary_has_a_line_per_channel():
     assert lines[1].split()[:4] == ["imu", "4", "samples", "30.0"]
 
 
+def test_a_single_sample_has_no_rate():
+    one = Channel("pose", np.array([5]), np.zeros((1, 1)), ("x_m",))
+    line = DriveLog({"pose": one}).summary()
+    assert line.split() == ["pose", "1", "samples", "x_m"]
+
+
 def test_files_give_back_the_same_bits(tmp_path):
     """Shortest representation that reads back exactly; stamps stay integers."""
     values = np.array([[0.1, 1 / 3], [np.nan, -0.0], [5e-324, 1.7976931348623157e308], [np.pi, np.inf]])

@@ -1,45 +1,52 @@
 """The compiled slip filter: slopes, the linear case against another library, consistency, gate, ceilings, bad readings."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from filterpy.kalman import KalmanFilter
 from scipy.stats import chi2
 
+from slipfit.estimate.settings import FilterSettings
 from slipfit.vehicles import slip_filter as f
 from slipfit.vehicles.kinematic import along_arc
-from slipfit.vehicles.slip_filter import BOOK, NEVER, RECORD, N
+from slipfit.vehicles.slip_filter import AT_INPUTS, BOOK, NEVER, RECORD, N
+from slipfit.vehicles.slip_motion import RotationCentres, SlipVelocities
+from slipfit.vehicles.slip_smoother import smooth
 
 TRACK = 0.34
-SIDES = f.SlipVelocities(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [-1.0 / TRACK, 1.0 / TRACK, 0.0]]))
-BODY = f.SlipVelocities(np.eye(3))
+SIDES = SlipVelocities(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [-1.0 / TRACK, 1.0 / TRACK, 0.0]]))
+BODY = SlipVelocities(np.eye(3))
 NO_GATE = np.full(4, np.inf)
 
 
 def noise(**changes):
     plain = f.SlipNoise(
-        np.full(3, 1e-4), np.full(3, 4e-4), np.zeros(3), np.zeros(3), 1e-8, 1e-8, 0.0, 0.0, 1.0, 0.0, NO_GATE
+        np.full(3, 1e-4), np.full(3, 4e-4), np.zeros(3), 0.0, np.zeros(3), 1e-8, 1e-8, 0.0, 0.0, 1.0, 0.0, NO_GATE
     )  # fmt: skip
     return plain._replace(**changes)
 
 
 def inputs(left, right):
-    return np.array([left, right, 0.0, left, right, 0.5 * (left + right), 0.0, 0.0, 0.0])
+    """Rims of two sides that never moved otherwise, and nothing expected of slip."""
+    speeds = (left, right, 0.5 * (left + right))
+    return np.array([left, right, 0.0, *speeds, 0.0, 0.0, 0.0, *speeds, 0.0, 0.0, 0.0])
 
 
 def ran(model, noise, time_s, kinds, values, stds, rows, state, cov, keep=False):
     n = len(time_s)
     book = np.zeros(BOOK)
-    book[0], book[1], book[2], book[4:] = 0.0, 1.0, NEVER, rows[0]
+    book[0], book[1], book[2], book[AT_INPUTS:] = 0.0, 1.0, NEVER, rows[0]
     out, states, covs = np.empty((n, RECORD)), np.empty((n if keep else 0, N)), np.empty((n if keep else 0, N, N))
     f.run(model, noise, time_s, kinds, values, stds, rows, state, cov, book, out, states, covs)
     return out, states, covs, book
 
 
-@pytest.mark.parametrize("model", [SIDES, f.RotationCentres(0.02, 0.9, 0.95)], ids=["slip velocities", "rotation centres"])
+@pytest.mark.parametrize("model", [SIDES, RotationCentres(0.02, 0.9, 0.95)], ids=["slip velocities", "rotation centres"])
 def test_slopes_of_the_prediction_are_those_of_its_differences(model):
     """Central differences of the predicted state; the arc's heading is taken at its middle, which is off by (r dt)^2 / 24."""
     state = np.array([0.3, -0.2, 0.4, 0.05, -0.03, 0.02, 0.01, 0.1, 0.0, 0.4, 0.0])
-    if isinstance(model, f.RotationCentres):
+    if isinstance(model, RotationCentres):
         state[3:6] = 0.25, -0.22, 0.03
     plain = noise(decay_per_s=np.full(3, 0.3))
     before, after, slopes, dt = inputs(0.5, 0.7), inputs(0.55, 0.72), np.empty((N, N)), 0.05
@@ -71,12 +78,12 @@ def ours_and_theirs(rims):
     dt, q, sigma, time_s, seen = linear_case(rims)
     n = len(time_s)
     plain = noise(floor=np.array([*q, 0.0]), share=np.zeros(3), place=0.0, heading=0.0, is_carried=0.0)
-    rows = np.tile([*rims, 0.0, *rims, 0.0, 0.0, 0.0, 0.0], (n, 1))
+    rows = np.tile([*rims, 0.0, *rims, 0.0, 0.0, 0.0, 0.0, *rims, 0.0, 0.0, 0.0, 0.0], (n, 1))
     values, stds = np.column_stack([seen, np.full(n, np.nan)]), np.tile([sigma, sigma, np.nan], (n, 1))
     cov = np.diag([1e-4, 1e-4, 0.0, 0.01, 0.01, 0.0, *np.zeros(5)])
     out, states, covs, _ = ran(BODY, plain, time_s, np.full(n, f.POSE), values, stds, rows, np.zeros(N), cov, keep=True)
     back = np.empty_like(out)
-    f.smooth(BODY, plain, time_s, np.full(n, f.POSE), rows, np.ones(n), states, covs, back)
+    smooth(BODY, plain, time_s, np.full(n, f.POSE), rows, np.ones(n), states, covs, back, np.empty((0, N, N)))
     theirs = KalmanFilter(dim_x=4, dim_z=2, dim_u=2)
     theirs.F = np.block([[np.eye(2), -dt * np.eye(2)], [np.zeros((2, 2)), np.eye(2)]])
     theirs.B, theirs.H = np.vstack([dt * np.eye(2), np.zeros((2, 2))]), np.eye(2, 4)
@@ -120,7 +127,7 @@ def drawn_drive(draw, plain, steps, dt, cov0, sigma):
         if old is not None:
             speed = 0.5 * (old[3:6] + new[3:6])
             std = np.sqrt(0.5 * dt * (plain.floor + plain.share * speed**2))
-            carry = 1.0 + old[3:6] * (new[3:6] - old[3:6]) / np.maximum(old[3:6] ** 2, f.CARRY_FLOOR_MPS**2)
+            carry = np.hypot(new[3:6], f.CARRY_FLOOR_MPS) / np.hypot(old[3:6], f.CARRY_FLOOR_MPS)
             q = q + std * draw.normal(size=3)
             after = carry * q
             twist = SIDES.into_twist @ (0.5 * (old[:3] + new[:3]) - 0.5 * (q + after))
@@ -156,6 +163,53 @@ def test_errors_are_as_large_as_the_filter_says():
     means = total / drives
     assert ((means < low) | (means > high)).sum() <= 3
     assert low < means.mean() < high
+
+
+def noise_of(speeds, dt):
+    """Variance of the left side's slip that a run along rim speeds, alike on both sides, adds with c = 1 alone."""
+    rows, n = np.array([inputs(w, w) for w in speeds]), len(speeds)
+    alone = noise(floor=np.zeros(3), share=np.zeros(3), change=np.ones(3), is_carried=0.0)
+    none = np.full((n, 3), np.nan)
+    out, *_ = ran(SIDES, alone, np.arange(n) * dt, np.zeros(n, dtype=int), none, none, rows, np.zeros(N), np.zeros((N, N)))
+    return out[:, N + 3] ** 2
+
+
+@pytest.mark.parametrize("dt", [0.002, 0.01, 0.02, 0.05, 0.2])
+def test_slip_is_doubted_where_rims_change_their_acceleration(dt):
+    """Rims that begin to gather speed at a depart by d = a t exp(-t / T) from a steady ramp, so that the variance grows by
+    the integral of d^2 / T = a^2 T^2 / 4, whatever the steps are; and not any more while a stays. Steps end where
+    the ramp begins, so that nothing is lost in any."""
+    a, time_s = 1.5, np.arange(0.0, 2.0, dt)
+    added = noise_of(a * time_s, dt)
+    assert added[-1] == pytest.approx(a**2 * f.STEADY_S**2 / 4.0, rel=1e-6)
+    late = time_s > 1.0
+    assert added[late][-1] - added[late][0] < 1e-6 * added[-1]
+
+
+def test_a_jump_that_is_half_told_is_doubted_as_much_as_it_errs_with_two():
+    """A speed that is told as a mean over T errs by a twelfth of a jump squared, on average over that time. In the middle of it
+    the variance is c^2 (1/4 - 5/8 exp(-1)) of the jump squared, the integral of x^2 exp(-2 x) from 0 to 1/2; c = 2 is within 4 %
+    of what makes both the same."""
+    dt, jump = 0.001, 0.4
+    time_s = np.arange(0.0, 0.3, dt)
+    added = noise_of(jump * np.clip((time_s - 0.1) / f.STEADY_S, 0.0, 1.0), dt)
+    half = np.interp(0.15, time_s, added)
+    assert half == pytest.approx(jump**2 * (0.25 - 0.625 * np.exp(-1.0)), rel=0.02)
+    assert FilterSettings().slip_change ** 2 * half == pytest.approx(jump**2 / 12.0, rel=0.05)
+
+
+def test_departures_below_the_noise_of_the_rims_say_nothing():
+    speeds = 0.5 + 0.02 * np.sign(np.sin(0.7 * np.arange(400)))
+    rows, n = np.array([inputs(w, w) for w in speeds]), len(speeds)
+    none, spreads = np.full((n, 3), np.nan), {}
+    for usual in (0.0, 0.06**2):
+        plain = noise(change=np.full(3, 4.0), usual=usual, is_carried=0.0)
+        cov = np.zeros((N, N))
+        out, *_ = ran(SIDES, plain, np.arange(n) * 0.02, np.zeros(n, dtype=int), none, none, rows, np.zeros(N), cov)
+        spreads[usual] = out[-1, N + 3]
+    walk = 1e-4 + 4e-4 * 0.5**2  # per second, for 8 s
+    assert spreads[0.06**2] == pytest.approx((8.0 * walk) ** 0.5, rel=0.01)
+    assert spreads[0.0] > 3.0 * spreads[0.06**2]
 
 
 def test_a_reading_beyond_the_gate_changes_nothing_and_a_lasting_jump_is_followed():
@@ -234,9 +288,35 @@ def test_a_run_continues_where_it_ended():
     cov = np.diag([1e-2] * 9 + [0.0, 0.0])
     whole, *_ = ran(SIDES, noise(), time_s, kinds, values, stds, rows, np.zeros(N), cov.copy())
     state, book, row = np.zeros(N), np.zeros(BOOK), np.empty((1, RECORD))
-    book[1], book[2], book[4:] = 1.0, NEVER, rows[0]
+    book[1], book[2], book[AT_INPUTS:] = 1.0, NEVER, rows[0]
     for k in range(n):
         one = slice(k, k + 1)
         f.run(SIDES, noise(), time_s[one], kinds[one], values[one], stds[one], rows[one], state, cov, book, row,
               np.empty((0, N)), np.empty((0, N, N)))  # fmt: skip
         assert row[0].tolist() == whole[k].tolist()
+
+
+@pytest.mark.parametrize("steps", [1, 7, 100])
+def test_slip_grows_alike_with_the_rims_however_the_time_is_cut(steps):
+    """From standing to 0.5 m/s: the slip and its spread grow as sqrt(h^2 + h_0^2), h_0 = 0.1 m/s, in any steps."""
+    alone = noise(floor=np.zeros(3), share=np.zeros(3), place=0.0, heading=0.0)
+    speeds = np.linspace(0.0, 0.5, steps + 1)
+    state, cov, slopes = np.zeros(N), np.zeros((N, N)), np.empty((N, N))
+    state[3], cov[3, 3] = 0.02, 1e-4
+    for before, after in pairwise(speeds):
+        f.predict(SIDES, alone, state, cov, 1.0, 1.0 / steps, inputs(before, before), inputs(after, after), slopes)
+    assert state[3] == pytest.approx(0.02 * 26.0**0.5, rel=1e-9)
+    assert cov[3, 3] ** 0.5 == pytest.approx(0.01 * 26.0**0.5, rel=1e-9)
+
+
+def test_readings_a_nanosecond_apart_add_no_noise():
+    """Rims that are read just after a pose jump by 0.1 m/s within 1e-9 s: d goes from 0 to 0.1, the mean of d^2 is a third of its
+    square, and the variance grows by that over T, for a nanosecond: 3e-11 (m/s)^2."""
+    alone = noise(floor=np.zeros(3), share=np.zeros(3), change=np.ones(3), place=0.0, heading=0.0, is_carried=0.0)
+    state, cov, slopes = np.zeros(N), np.zeros((N, N)), np.empty((N, N))
+    before, after = inputs(0.3, 0.3), inputs(0.4, 0.4)
+    f.follow(before, after, 1e-9)
+    f.predict(SIDES, alone, state, cov, 1.0, 1e-9, before, after, slopes)
+    assert cov[3, 3] == pytest.approx(0.1**2 / 3.0 / 0.1 * 1e-9, rel=1e-6)
+    assert after[f.LAGGED_SPEED] == pytest.approx(0.3, abs=1e-8)
+    assert after[f.LAGGED_AWAY] == pytest.approx(0.0, abs=1e-8)

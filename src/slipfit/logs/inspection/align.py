@@ -3,17 +3,23 @@
 A sensor that is late by tau tells at stamp t what was at t - tau. Over spans between edges its increments y are compared with
 those x of the other sensor, read at shifted edges:
 
-    y_i = k x_i(tau, q) + b + noise.
+    y_i = k x_i(tau, q) + j z_i(tau, q) + b + noise.
 
-k is a scale (slip, units, signs), b a bias. q exists only between wheels and body: on a wheel_slip floor the body follows the
-rim with a lag that grows with rim speed (`Wheels.followed`), which must not be taken for a clock. Signals: yaw, distance ahead,
-and acceleration as second difference of distance.
+k is a scale (slip, units, signs), b a bias. Of wheels there is z, too: sides that slip unequally turn a robot whose wheels run
+equally fast, so that its yaw holds some of their way ahead, j, and the other way round. Without it that share, which comes and
+goes at other times than turns do, is taken for a delay. q exists only between wheels and body: on a wheel_slip floor the body
+follows the rim with a lag that grows with rim speed (`Wheels.followed`), which must not be taken for a clock. Signals: yaw,
+distance ahead, and acceleration as second difference of distance.
 
 A coarse search over all offsets comes first (`find_agreement`), then Gauss-Newton on sum_s n_s log RSS_s(tau, q), each signal
 with its own unknown noise (`find_offset`). The covariance is the sandwich A^-1 B A^-1 with A = sum g g' / s^2 and B the long-run
 covariance of g r / s^2 (Bartlett window), g the derivatives by tau and q after projection on k and b: residuals of a drive are
 never white. Whether a sensor tells moments, means or what a filter left of them nobody says: half a sampling interval of the
 slower one, evenly spread, is added.
+
+Far from its best the misfit is no parabola, and a lag of the body, which may be long, stands in for an offset. So an offset has
+to lead: evidence against all offsets up to `LEAST_S`, each with a lag of its own, n_s/2 log(RSS_s / RSS_s best) summed, over the
+number of spans that are as good as one because residuals of neighbours are alike.
 """
 
 from collections.abc import Callable
@@ -36,11 +42,15 @@ LEAST_EVIDENCE, LEAST_LEAD = 10.0, 5.0
 #: An offset is certain when yaw agrees so well, or any signal so well: R². Distance alone looks alike at many offsets.
 CERTAIN_YAW_R2, CERTAIN_R2 = 0.5, 0.85
 
+#: Offsets below this stay: calibration fits a clock of its own, 50 ms to both sides, and slip of an unknown law, filters and
+#: means of sensors look like a few milliseconds. What is shifted here wrongly, calibration would have to find first.
+LEAST_S = 0.02
+
 #: Spans of yaw and distance, and of second differences, which are noisier: seconds.
 SPAN_S, ACCEL_SPAN_S = 0.05, 0.1
 
 #: Lags of the body behind the rim from which the fit starts, s per m/s: c_long m / n is 0.025 on the floor of [Trimble2022].
-LAGS_S2PM = (0.005, 0.04)
+LAGS_S2PM = (0.005, 0.04, 0.15)
 LONGEST_LAG_S2PM = 0.6
 
 Z_90 = 1.6449
@@ -52,7 +62,8 @@ Increments = Callable[[Sums, np.ndarray], np.ndarray]
 class Signal:
     """One quantity that two sensors tell: from a sensor and edges to increments, for the reference and for the other.
 
-    Edges are fixed in the clock of the slower sensor, so that it need not be interpolated; those of the other are shifted.
+    `beside` is what sides that slip unequally mix into it. Edges are fixed in the clock of the slower sensor, so that it need not
+    be interpolated; those of the other are shifted.
     """
 
     name: str
@@ -61,6 +72,7 @@ class Signal:
     edges_s: np.ndarray
     shifts_reference: bool
     is_second: bool = False
+    beside: Increments | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +92,14 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """Seconds by which a sensor is late, with its spread; how well the signals agree; how the body lags behind the rim."""
+    """Seconds by which a sensor is late, with its spread; how well the signals agree; how the body lags behind the rim; evidence
+    against there being next to no offset."""
 
     late_s: float
     std_s: float
     lag_s2pm: float
     agreement: Agreement
+    lead: float
 
     @property
     def interval_90(self) -> tuple[float, float]:
@@ -114,16 +128,22 @@ def wheels_accel(sums: Sums, edges_s: np.ndarray) -> np.ndarray:
     return np.diff(wheels_ahead(sums, edges_s))
 
 
+def wheels_yaw_accel(sums: Sums, edges_s: np.ndarray) -> np.ndarray:
+    return np.diff(wheels_yaw(sums, edges_s))
+
+
 def signals_between(reference: Wheels | Inertial, other: Inertial | Seen, *, signed: bool) -> list[Signal]:
     """What two sensors have in common. Unsigned, distances are compared as lengths, whatever the yaw of the pose means."""
     edges = edges_for((reference, other), SPAN_S)
     wide = edges_for((reference, other), ACCEL_SPAN_S)
     moved = other.period_s >= reference.period_s
     if isinstance(reference, Wheels):
-        yaw = Signal("yaw", wheels_yaw, column(0), edges, moved)
+        yaw = Signal("yaw", wheels_yaw, column(0), edges, moved, beside=wheels_ahead)
         if isinstance(other, Inertial):
-            return [yaw, Signal("accel", wheels_accel, column(3, second=True), wide, moved, is_second=True)]
-        return [yaw, Signal("ahead", wheels_ahead if signed else wheels_path, column(1 if signed else 2), edges, moved)]
+            felt = column(3, second=True)
+            return [yaw, Signal("accel", wheels_accel, felt, wide, moved, is_second=True, beside=wheels_yaw_accel)]
+        ahead, seen = (wheels_ahead, column(1)) if signed else (wheels_path, column(2))
+        return [yaw, Signal("ahead", ahead, seen, edges, moved, beside=wheels_yaw if signed else None)]
     return [
         Signal("yaw", column(0), column(0), edges, moved),
         Signal("accel", column(3, second=True), column(1, second=True), wide, moved, is_second=True),
@@ -230,26 +250,28 @@ def find_offset(wheels: Wheels, other: Inertial | Seen) -> Offset | None:
     if agreement is None:
         return None
     signals = [s for s in signals_between(wheels, other, signed=True) if s.name in agreement.r2]
-    starts = [np.array([agreement.late_s, lag]) for lag in LAGS_S2PM]
+    start_s = agreement.late_s
     for _ in range(3):  # to the coarse search a lag of the body looks like a clock: the best offset may be out of reach
-        comparison = compare(wheels, other, signals, float(starts[0][0]))
-        at = min((comparison.best(start) for start in starts), key=comparison.cost)
-        if abs(at[0] - starts[0][0]) < 0.9 * comparison.reach_s:
+        comparison = compare(wheels, other, signals, (start_s, 0.0))
+        at = comparison.best_of(start_s, comparison.reach_s)
+        if abs(at[0] - start_s) < 0.9 * comparison.reach_s:
             break
-        starts = [at]
+        start_s = float(at[0])
+    none = comparison.best_of(0.0, LEAST_S)
+    at = min(at, none, key=comparison.cost)
     std_s = comparison.spread(at)
     if std_s is None:
         return None
     unknown_s = 0.5 * max(wheels.period_s, other.period_s) / np.sqrt(3.0)
-    return Offset(float(at[0]), float(np.hypot(std_s, unknown_s)), float(at[1]), agreement)
+    std_s = float(np.hypot(std_s, unknown_s))
+    return Offset(float(at[0]), std_s, float(at[1]), agreement, comparison.lead(at, none))
 
 
-def compare(wheels: Wheels, other: Sums, signals: list[Signal], late_s: float) -> "Comparison":
-    """Over the spans that both see at all offsets within reach of one."""
+def compare(wheels: Wheels, other: Sums, signals: list[Signal], around_s: tuple[float, ...]) -> "Comparison":
+    """Over the spans that both see at all offsets within reach of some."""
     reach = max(1.5 * COARSE_STEP_S, wheels.period_s, other.period_s)
-    kept = [
-        np.logical_and.reduce([seen_by_both(s, wheels, other, late_s + shift) for shift in (-reach, 0.0, reach)]) for s in signals
-    ]
+    shifts = [late_s + shift for late_s in around_s for shift in (-reach, 0.0, reach)]
+    kept = [np.logical_and.reduce([seen_by_both(s, wheels, other, shift) for shift in shifts]) for s in signals]
     return Comparison(wheels, other, tuple(signals), reach, tuple(kept))
 
 
@@ -264,16 +286,15 @@ class Comparison:
     kept: tuple[np.ndarray, ...]
 
     def misfits(self, at: np.ndarray) -> list[np.ndarray]:
-        """Residuals of the straight line y = k x + b, for each signal."""
+        """Residuals of y = k x + j z + b, for each signal."""
         return self._residuals(float(at[0]), self.wheels.followed(float(at[1])))
 
     def _residuals(self, late_s: float, body: Wheels) -> list[np.ndarray]:
         residuals = []
         for signal, kept in zip(self.signals, self.kept, strict=True):
-            x, y = (v[kept] for v in increments(signal, body, self.other, late_s))
-            dx = x - x.mean() if len(x) else x
-            slope = float(dx @ y) / max(float(dx @ dx), 1e-300)
-            residuals.append(y - (y.mean() if len(y) else 0.0) - slope * dx)
+            early, late = _edges(signal, late_s)
+            told, y = _centred(_told(signal, body, early)[kept]), _centred(signal.of_other(self.other, late)[kept])
+            residuals.append(y - told @ _scales(told, y))
         return residuals
 
     def cost(self, at: np.ndarray) -> float:
@@ -289,10 +310,14 @@ class Comparison:
         by_lag = [(b - a) / h for a, b in zip(now, lagging, strict=True)]
         return [np.column_stack(pair) for pair in zip(by_late, by_lag, strict=True)]
 
-    def best(self, start: np.ndarray) -> np.ndarray:
+    def best_of(self, late_s: float, reach_s: float) -> np.ndarray:
+        """Offset near one, and lag of the body, by the best of several starts."""
+        return min((self.best(np.array([late_s, lag]), reach_s) for lag in LAGS_S2PM), key=self.cost)
+
+    def best(self, start: np.ndarray, reach_s: float) -> np.ndarray:
         """Gauss-Newton from a start, damped where a step does not help, within reach."""
         at = start
-        low, high = np.array([start[0] - self.reach_s, 0.0]), np.array([start[0] + self.reach_s, LONGEST_LAG_S2PM])
+        low, high = np.array([start[0] - reach_s, 0.0]), np.array([start[0] + reach_s, LONGEST_LAG_S2PM])
         residuals = self.misfits(at)
         damping = 1e-3
         for _ in range(12):
@@ -319,20 +344,58 @@ class Comparison:
                 break
         return at
 
+    def lead(self, at: np.ndarray, than: np.ndarray) -> float:
+        """Evidence for one place against another."""
+        total = 0.0
+        for here, there in zip(self.misfits(at), self.misfits(than), strict=True):
+            power, other = (max(float(r @ r), 1e-300) for r in (here, there))
+            alike = max(1.0, float(_long_run(here[:, None])[0, 0]) / power)
+            total += 0.5 * len(here) * float(np.log(other / power)) / alike
+        return total
+
+    def _by_wheels(self, at: np.ndarray) -> list[np.ndarray]:
+        """What the residuals owe to the offset by what the wheels say: shifted readings of the other sensor shift its noise, too,
+        which looks like knowledge where a drive tells nothing."""
+        h, body, found = 2e-3, self.wheels.followed(float(at[1])), []
+        for signal, kept in zip(self.signals, self.kept, strict=True):
+            early, late = _edges(signal, float(at[0]))
+            told, y = _centred(_told(signal, body, early)[kept]), _centred(signal.of_other(self.other, late)[kept])
+            slope = (_told(signal, body, early + h) - _told(signal, body, early - h))[kept] @ _scales(told, y) / (2.0 * h)
+            found.append(_centred(slope) - told @ _scales(told, _centred(slope)))
+        return found
+
     def spread(self, at: np.ndarray) -> float | None:
-        """Standard deviation of the offset, the lag being unknown too; None where nothing tells the offset."""
+        """Standard deviation of the offset, the lag being unknown too; None where nothing is shifted at all."""
         information, variance = np.zeros((2, 2)), np.zeros((2, 2))
         now = self.misfits(at)
-        for r, g in zip(now, self.derivatives(at, now), strict=True):
+        for r, by_lag, by_late in zip(now, self.derivatives(at, now), self._by_wheels(at), strict=True):
+            g = np.column_stack([by_late, by_lag[:, 1]])
             power = float(r @ r) / max(len(r) - 4, 1)
             if power > 0.0:
                 information += g.T @ g / power
                 variance += _long_run(g * (r / power)[:, None])
         if information[0, 0] <= 0.0:
             return None
+        told = information[0, 0] - information[0, 1] ** 2 / max(information[1, 1], 1e-300)  # the lag being unknown
+        if told < FARTHEST_S**-2:
+            return FARTHEST_S
         inverse = np.linalg.pinv(information, rcond=1e-10, hermitian=True)
         sandwich = inverse @ variance @ inverse
-        return float(np.sqrt(max(sandwich[0, 0], inverse[0, 0])))
+        return float(np.sqrt(max(sandwich[0, 0], 1.0 / told)))
+
+
+def _told(signal: Signal, body: Wheels, edges_s: np.ndarray) -> np.ndarray:
+    """What the wheels say of a signal, one column or two."""
+    return np.column_stack([f(body, edges_s) for f in (signal.of_reference, signal.beside) if f is not None])
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values - values.mean(axis=0)) if len(values) else values
+
+
+def _scales(told: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Of the columns of `told`, by least squares; columns that say the same share what they say."""
+    return np.asarray(np.linalg.pinv(told.T @ told, rcond=1e-12, hermitian=True) @ (told.T @ y))
 
 
 def _cost(residuals: list[np.ndarray]) -> float:

@@ -7,13 +7,9 @@ import numpy as np
 from slipfit.library import Robot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
-from slipfit.logs.inspection.align import Z_90, Offset, find_agreement, find_offset
+from slipfit.logs.inspection.align import LEAST_LEAD, LEAST_S, Z_90, Offset, find_agreement, find_offset
 from slipfit.logs.inspection.record import Finding, Severity, Step
 from slipfit.logs.inspection.signals import Inertial, Seen, inertial_of, origin_ns, seen_of, wheels_of
-
-#: Offsets below this stay: calibration fits a clock of its own, 50 ms to both sides, and slip of an unknown law, filters and
-#: means of sensors look like a few milliseconds. What is shifted here wrongly, calibration would have to find first.
-LEAST_S = 0.02
 
 #: Offsets between three sensors close within this, s: the coarse search's steps, and the body's lag, which it does not know.
 CLOSED_S = 0.15
@@ -60,9 +56,10 @@ def _with(log: DriveLog, name: str, shift_ns: int) -> Channel:
 
 
 def _is_wrong(offset: Offset) -> bool:
-    """Far from zero, by more than its interval, and told by something that can be trusted."""
+    """Far from zero, by more than its interval, better than none, and told by something that can be trusted."""
     low, high = offset.interval_90
-    return abs(offset.late_s) > LEAST_S and not low <= 0.0 <= high and offset.agreement.is_certain
+    is_far = abs(offset.late_s) > LEAST_S and not low <= 0.0 <= high
+    return is_far and offset.lead > LEAST_LEAD and offset.agreement.is_certain
 
 
 def _closes(found: dict[str, Offset], inertial: Inertial, seen: Seen) -> bool:
@@ -76,8 +73,8 @@ def _closes(found: dict[str, Offset], inertial: Inertial, seen: Seen) -> bool:
 
 def _finding(name: str, offset: Offset, *, is_off: bool, closes: bool) -> Finding:
     low, high = offset.interval_90
-    side = "behind" if offset.late_s > 0 else "ahead of"
-    said = f"{abs(offset.late_s):.4f} s {side} the encoders (90 %: {low:.4f} to {high:.4f} s)"
+    side, least, most = ("behind", low, high) if offset.late_s > 0 else ("ahead of", -high, -low)
+    said = f"{abs(offset.late_s):.4f} s {side} the encoders (90 %: {least:.4f} to {most:.4f} s)"
     if is_off:
         remedy = "stamp all sensors by one clock"
     elif low <= 0.0 <= high:
@@ -85,6 +82,9 @@ def _finding(name: str, offset: Offset, *, is_off: bool, closes: bool) -> Findin
     elif abs(offset.late_s) <= LEAST_S:
         said += ", small enough to be left to calibration, which fits 50 ms to both sides"
         remedy = "nothing"
+    elif offset.lead <= LEAST_LEAD:
+        said += ", but a body that lags behind its wheels explains it as well"
+        remedy = "drive turns to both sides, with starts and stops"
     else:
         said += ", but the sensors agree too little to be sure" if closes else ", but not against the IMU"
         remedy = "drive turns to both sides, with starts and stops"

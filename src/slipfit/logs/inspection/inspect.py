@@ -9,6 +9,7 @@ from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.clock import correct_clocks
 from slipfit.logs.inspection.drive import require_motion, require_witnesses
 from slipfit.logs.inspection.lift import find_lift
+from slipfit.logs.inspection.other_robot import look_at_robot
 from slipfit.logs.inspection.record import Finding, Inspection, Severity, Step, worst_first
 from slipfit.logs.inspection.rest import measure_lever_arm, measure_rest
 from slipfit.logs.inspection.sides import require_both_sides
@@ -36,10 +37,28 @@ CHECKS: tuple[Callable[[DriveLog, Robot], Step], ...] = (
     correct_signs,
     require_both_sides,
     require_motion,
+    look_at_robot,
     correct_clocks,
     measure_rest,
     measure_lever_arm,
 )
+
+
+#: What any robot's log can be asked, whatever its wheels.
+OF_ANY_ROBOT = (drop_bad_numbers, put_in_order, look_at_rates)
+
+
+def inspect_stamps(log: DriveLog) -> Inspection:
+    """Stamps and numbers of a log of any robot: order, repetition, what is not finite, gaps, rates."""
+    findings: list[Finding] = []
+    corrections: list[str] = []
+    corrected = log
+    for check in OF_ANY_ROBOT:
+        step = check(corrected)
+        corrected = step.log
+        findings += step.findings
+        corrections += step.corrections
+    return Inspection(log, corrected, worst_first(findings), tuple(corrections))
 
 
 def inspect_log(log: DriveLog | str | Path, robot: Robot | str | Path) -> Inspection:

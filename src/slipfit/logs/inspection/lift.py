@@ -53,13 +53,18 @@ def find_lift(log: DriveLog, robot: Robot) -> tuple[Step, tuple[tuple[float, flo
                 Severity.WARNING,
                 names.ENCODERS if by_rims else names.IMU,
                 "wheel lift",
-                f"a wheel leaves the ground {len(lifted)} time{'s' if len(lifted) > 1 else ''}, first at {lifted[0][0]:.2f} s, "
+                f"{_looks(by_transfer)} {len(lifted)} time{'s' if len(lifted) > 1 else ''}, first at {lifted[0][0]:.2f} s, "
                 f"for {total:.2f} s altogether ({' and '.join(why)})",
                 "accelerate more gently; these moments do not count for slip",
                 lifted[0][0],
             )
         )
     return Step(log, (*findings, *_bursts(log))), tuple(lifted)
+
+
+def _looks(by_transfer: Spans) -> str:
+    """Rims alone do not tell why a front wheel is faster."""
+    return "a wheel leaves the ground" if by_transfer else "a wheel seems to leave the ground, or front and rear slip unequally,"
 
 
 def merged(told: Spans) -> Spans:

@@ -15,6 +15,13 @@ SPAN_S, FEWEST, DELAY_STEP_S = 0.8, 20, 0.1
 #: stands while its wheels spin (3.6 if it is normal).
 SCATTER = 2.5
 
+#: A robot that is stuck for most of a drive looks like one whose wheels speak in another unit; but where for this share of the
+#: spans it went about as far as its wheels say, the unit is right and the rest is slip.
+GRIPS = 0.1
+
+#: Body over wheels, distance: with slip, and with a wrong wheel radius.
+AHEAD_WINDOW = (0.5, 1.3)
+
 #: A way ahead that is more than noise of a pose (m).
 LEAST_WAY_M = 0.1
 
@@ -35,7 +42,11 @@ def way_ratio(wheels: Wheels, seen: Seen) -> float | None:
     clear = both & (rolled > max(LEAST_WAY_M, 0.5 * float(np.percentile(rolled, 90.0))))
     if clear.sum() < FEWEST:
         return None
-    low, ratio, high = np.quantile(went[clear] / rolled[clear], (0.25, 0.5, 0.75))
+    ratios = went[clear] / rolled[clear]
+    low, ratio, high = np.quantile(ratios, (0.25, 0.5, 0.75))
+    grips = (ratios > AHEAD_WINDOW[0]) & (ratios < AHEAD_WINDOW[1])
+    if not AHEAD_WINDOW[0] < ratio < AHEAD_WINDOW[1] and grips.mean() > GRIPS:
+        return None
     return float(ratio) if high <= SCATTER * low else None
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from slipfit.library import Robot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
@@ -27,7 +26,7 @@ LARGEST = 1e30
 LOWEST_RATE_HZ = {names.ENCODERS: 5.0, names.IMU: 15.0, names.POSE: 1.0}
 
 
-def drop_bad_numbers(log: DriveLog, _: Robot) -> Step:
+def drop_bad_numbers(log: DriveLog, _: object = None) -> Step:
     """Rows with NaN, infinity or what no sensor says are left out of the channels that calibration reads; columns that never
     say anything else too, and channels of which nothing remains."""
     findings, corrections, kept = [], [], dict(log.channels)
@@ -65,7 +64,7 @@ def _not_finite(channel: str, found: str, remedy: str, share: float) -> Finding:
     return Finding(severity, channel, "not finite", found, remedy, share, is_corrected=True)
 
 
-def put_in_order(log: DriveLog, _: Robot) -> Step:
+def put_in_order(log: DriveLog, _: object = None) -> Step:
     """Stamps that run backward are sorted; of rows with the same stamp the first stays."""
     findings, corrections, channels = [], [], []
     for channel in log.channels.values():
@@ -110,7 +109,7 @@ def put_in_order(log: DriveLog, _: Robot) -> Step:
     return Step(log.having(*channels), tuple(findings), tuple(corrections))
 
 
-def look_at_rates(log: DriveLog, _: Robot) -> Step:
+def look_at_rates(log: DriveLog, _: object = None) -> Step:
     """Rate, gaps and jitter of the channels that calibration reads."""
     findings = []
     for name, lowest_hz in LOWEST_RATE_HZ.items():

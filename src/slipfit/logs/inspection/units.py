@@ -16,7 +16,7 @@ from slipfit.logs.drive_log import Channel, DriveLog
 from slipfit.logs.inspection.align import Signal, find_agreement, pair, signals_between
 from slipfit.logs.inspection.record import Finding, Severity, Step
 from slipfit.logs.inspection.signals import Inertial, Seen, Wheels, inertial_of, origin_ns, rotation_of, seen_of, wheels_of
-from slipfit.logs.inspection.slow import way_ratio
+from slipfit.logs.inspection.slow import AHEAD_WINDOW, way_ratio
 from slipfit.logs.inspection.suspects import Evidence, Mistake, convict
 
 DEGREES = 180.0 / math.pi
@@ -54,8 +54,8 @@ COLUMNS = {
     "acceleration": (names.IMU, "mps2"),
 }
 
-#: Body over wheels: yaw of skid-steer robots, distance with slip and a wrong wheel radius, acceleration.
-YAW_WINDOW, AHEAD_WINDOW, ACCEL_WINDOW = (0.2, 1.25), (0.5, 1.3), (0.4, 1.6)
+#: Body over wheels: yaw of skid-steer robots, acceleration; for distance `AHEAD_WINDOW`.
+YAW_WINDOW, ACCEL_WINDOW = (0.2, 1.25), (0.4, 1.6)
 BODY_WINDOW = (0.75, 1.33)  # gyro against pose
 GRAVITY_WINDOW = (0.8, 1.25)
 WAY_WINDOW = (0.2, 3.0)  # way of a noisy, late pose against that of wheels that slip
@@ -157,11 +157,20 @@ def _compared(
 
 def slope_at(signal: Signal, reference: Wheels | Inertial, other: Inertial | Seen, late_s: float) -> float:
     """y over x as weighted median of quotients where x is large: a few wild samples do not matter."""
+    return slopes_at(signal, reference, other, late_s, (0.5,))[0]
+
+
+def slopes_at(
+    signal: Signal, reference: Wheels | Inertial, other: Inertial | Seen, late_s: float, shares: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Weighted quantiles of these quotients, one for each share; zeros where there are none."""
     x, y = pair(signal, reference, other, late_s)
     if not len(x):
-        return 0.0
+        return (0.0,) * len(shares)
     large = np.abs(x) > 0.3 * np.percentile(np.abs(x), 95.0)
     quotient, weight = y[large] / x[large], x[large] ** 2
     order = np.argsort(quotient)
     below = np.cumsum(weight[order])
-    return float(quotient[order][np.searchsorted(below, 0.5 * below[-1])]) if len(below) else 0.0
+    if not len(below):
+        return (0.0,) * len(shares)
+    return tuple(float(quotient[order][np.searchsorted(below, share * below[-1])]) for share in shares)

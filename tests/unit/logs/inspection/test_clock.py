@@ -1,5 +1,6 @@
 """Offsets between clocks: recovered, with intervals that hold, and never made up."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from drives import drive
 from slipfit.library import find_robot
-from slipfit.logs import inspect_log
+from slipfit.logs import Channel, DriveLog, inspect_log
 from slipfit.logs.inspection.align import _correlations, find_agreement
 from slipfit.logs.inspection.signals import Inertial, Wheels
 
@@ -66,6 +67,10 @@ def test_a_shifted_clock_is_found(good, channel, late_s):
     assert finding.is_corrected
     assert finding.value == pytest.approx(late_s, abs=3.0 / 1.645 * 0.5 * (high - low))
     assert finding.value == pytest.approx(late_s, abs=0.008)
+    # One sign in words: ahead or behind, by a number between those of its interval.
+    by, least, most = (float(word) for word in re.findall(r"-?\d+\.\d+", finding.found))
+    assert 0.0 < least < by < most
+    assert ("ahead of" if late_s < 0.0 else "behind") in finding.found
 
 
 @pytest.mark.parametrize("late_s", [-0.015, 0.012])
@@ -75,6 +80,49 @@ def test_small_offsets_are_left_to_calibration(good, late_s):
     assert finding.value == pytest.approx(late_s, abs=0.008)
     assert "left to calibration" in finding.found
     assert inspection.corrections == ()
+
+
+def unequal(left, right, seed=0, duration_s=40.0):
+    """Encoders at 50 Hz and IMU at 100 Hz of a body whose sides do 90 % and 70 % of what rims do: `left(t)`, `right(t)`, m/s."""
+    draw = np.random.default_rng(seed)
+
+    def stamps(hz):
+        time_s = np.arange(0.0, duration_s, 1.0 / hz)
+        return time_s, np.round(time_s * 1e9).astype(np.int64) + 10**9
+
+    time_s, told_ns = stamps(50.0)
+    rims = np.column_stack([left(time_s), right(time_s)]) / P3AT.wheels.radius_m.value
+    time_s, felt_ns = stamps(100.0)
+    sides = 0.9 * left(time_s), 0.7 * right(time_s)
+    felt = np.column_stack([np.gradient(0.5 * (sides[0] + sides[1]), time_s), (sides[1] - sides[0]) / P3AT.track_m])
+    felt += draw.normal(size=felt.shape) * [0.1, 0.005]
+    return DriveLog(
+        {
+            "encoders": Channel("encoders", told_ns, rims, ("left_speed_radps", "right_speed_radps")),
+            "imu": Channel("imu", felt_ns, felt, ("accel_x_mps2", "gyro_z_radps")),
+        },
+        about="sides that slip unequally",
+    )
+
+
+@pytest.mark.parametrize("late_s", [-0.1, -0.05, 0.0, 0.05, 0.1])
+def test_sides_that_slip_unequally_are_no_clock(late_s):
+    """The truth is the shift. Such a body turns by its way ahead, too: with one scale for yaw alone, 0.1 s were made up."""
+    log = unequal(lambda t: 0.6 + 0.3 * np.sin(0.7 * t), lambda t: 0.6 + 0.3 * np.sin(1.1 * t + 1.0))
+    (finding,) = inspect_log(shifted(log, "imu", late_s), P3AT).of_kind("clock offset", "imu")
+    assert finding.value == pytest.approx(late_s, abs=0.01)  # a sampling interval
+    assert finding.is_corrected == (late_s != 0.0)
+
+
+@pytest.mark.parametrize("late_s", [-0.05, 0.0, 0.1])
+def test_where_slip_and_delay_cannot_be_told_apart_no_clock_is_shifted(late_s):
+    """All of one frequency: sides with scales of their own give the yaw any phase, and a phase is a delay."""
+
+    def ahead(t):
+        return 0.7 + 0.3 * np.sin(0.5 * t)
+
+    log = unequal(lambda t: ahead(t) - 0.1 * np.sin(0.5 * t + 0.7), lambda t: ahead(t) + 0.1 * np.sin(0.5 * t + 0.7))
+    assert inspect_log(shifted(log, "imu", late_s), P3AT).corrections == ()
 
 
 def test_a_straight_drive_at_one_speed_tells_no_offset():
