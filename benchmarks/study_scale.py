@@ -40,7 +40,7 @@ def scale() -> None:
     table, _ = evaluate_chunk(job, [span], Threads(1).workers)
     per_run = (time.process_time() - began) / RUNS
     with tempfile.TemporaryDirectory() as place:
-        store = Store.create(Path(place) / "s", file, force=False)
+        store = Store.create(Path(place) / "s", file, prepared.model.made_of(), force=False)
         began = time.process_time()
         store.keep("runs", table)
         per_row = (time.process_time() - began) / RUNS

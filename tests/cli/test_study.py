@@ -1,13 +1,19 @@
 """slipfit study: what a user types, reads and gets wrong."""
 
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from slipfit.cli.output import Work
 from slipfit.library.schemas import schema_path, schema_text
 from slipfit.study import StudyFile
 from slipfit.study.store import read_table
@@ -62,14 +68,70 @@ def test_resume_after_the_end_and_refusal_to_overwrite(slipfit, refused, tmp_pat
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    """SIGINT to the program itself, as a terminal sends it, once the first chunk is under way. A shell's background jobs ignore
+    it, and so would tests that run in one: the program is told to listen."""
+    write(tmp_path, base=DOCUMENT, stop={"runs": 2_000_000}, chunk_runs=200)
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from slipfit.cli import main; main()"
+    command = [sys.executable, "-c", listening, "study", "curb.yaml"]
+    program = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    journal = tmp_path / "curb" / "journal.jsonl"
+    while program.poll() is None and not (journal.exists() and len(journal.read_text().splitlines()) > 3):
+        time.sleep(0.05)
+    program.send_signal(signal.SIGINT)
+    _, said = program.communicate()
+    assert program.returncode == 130, said
+    assert "--resume goes on" in said
+    assert list((tmp_path / "curb" / "parts").glob("runs-*.parquet"))
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_a_terminal_ends_worker_processes_without_a_word_of_theirs(tmp_path):
+    """A terminal sends SIGINT to all processes of the group, here twice; those of the cluster leave no traceback and no
+    semaphore behind, of which Python would warn."""
+    pytest.importorskip("distributed")
+    write(tmp_path, base=DOCUMENT, stop={"runs": 20_000_000}, chunk_runs=200)
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from slipfit.cli import main; main()"
+    command = [sys.executable, "-c", listening, "study", "curb.yaml", "--cluster", "local", "--processes", "2"]
+    program = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    journal = tmp_path / "curb" / "journal.jsonl"
+    while program.poll() is None and not (journal.exists() and len(journal.read_text().splitlines()) > 3):
+        time.sleep(0.05)
+    for _ in range(2):
+        os.killpg(program.pid, signal.SIGINT)
+        time.sleep(0.2)
+    _, said = program.communicate()
+    assert program.returncode == 130, said
+    told = [line for line in said.splitlines() if not line.startswith("slipfit: studying")]
+    assert len(told) == 1, said
+    assert "--resume goes on" in told[0]
+
+
+def test_what_takes_long_is_announced(slipfit, tmp_path, monkeypatch):
+    """Connecting, runs, sorting, and drawing, which takes seconds after the last run."""
+    stages = []
+    announce = Work.__call__
+    monkeypatch.setattr(Work, "__call__", lambda work, stage: (stages.append(stage), announce(work, stage))[1])
+    write(tmp_path, base=DOCUMENT, stop={"runs": 64})
+    assert slipfit("study", "curb.yaml", "--report", "curb.html", "--plot", "curb.png").code == 0
+    assert stages[0].startswith("64 runs on")
+    assert stages[-4:-2] == ["analysing", "sorting the table of runs"]
+    assert stages[-2].startswith("drawing the report curb.html")
+    assert stages[-1] == "drawing curb.png"
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
         ({"uncertain": {"curb.friction": {"normal": [0.6, 0.0]}}}, "has no spread"),
         ({"uncertain": {"curb.friction": {"normal": [0.1, 0.1]}}}, "`above: 0`"),
         ({"stop": {"runs": 10**12}}, "GB free"),
-        ({"uncertain": {"curb.friction": {"normal": [0.6]}}}, "normal"),
+        (
+            {"uncertain": {"curb.friction": {"normal": [0.6]}}},
+            "uncertain.curb.friction.normal: found [0.6]; give mean and standard deviation",
+        ),
         ({"step_climb": None, "robot": "p3at", "scenario": "no_such"}, "there is no scenario"),
+        ({"step_climb": None, "robot": "p3at", "scenario": "curb_117mm"}, "climbs are for tracked robots"),
         ({"twin": "no.yaml", "step_climb": None, "scenario": "step_and_spin"}, "no such file"),
         ({"uncertain": {"curb.friction": 0.6}}, "uncertain.curb.friction"),
     ],

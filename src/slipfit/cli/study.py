@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slipfit.cli.output import ForceFlag, JsonFlag, show, working
+from slipfit.cli.output import ForceFlag, JsonFlag, Stopped, show, working
 from slipfit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -46,27 +46,39 @@ def study(
     if check:
         cells, runs = len(prepared.sampler.cells), prepared.most_runs
         line = f"{file}: {cells} points, {len(prepared.sampler.names)} inputs that vary, at most {runs} runs"
-        show(line, {"points": cells, "inputs": list(prepared.sampler.names), "at_most_runs": runs}, as_json=json)
+        show(line, {"points": cells, "inputs": list(prepared.sampler.shown_names), "at_most_runs": runs}, as_json=json)
         return
     _check_targets(report, plot, force=force)
     with working(f"studying {file.name}") as work:
+        if cluster:
+            work("starting worker processes" if cluster == "local" else f"connecting to {cluster}")
         backend = _backend(cluster, processes, threads)
         try:
-            answer = run_study(prepared, folder, backend=backend, resume=resume, force=force, progress=work)
-        finally:
-            backend.close()
-    written = [folder / "result.json", folder / "runs.parquet"]
-    if report:
-        from slipfit.report.study_report import write_study_report
+            try:
+                answer = run_study(prepared, folder, backend=backend, resume=resume, force=force, progress=work)
+            finally:
+                backend.close()
+        except KeyboardInterrupt:  # also one more while it closes
+            raise Stopped(
+                f"stopped; {folder} keeps the runs that were finished, the same command with --resume goes on"
+            ) from None
+        written = [folder / "result.json", folder / "runs.parquet"]
+        for path in written:
+            work.wrote(path)
+        if report:
+            from slipfit.report.study_report import write_study_report
 
-        write_study_report(answer, prepared, report, force=force)
-        written.append(report)
-    if plot:
-        from slipfit.report.figures import save_figure
-        from slipfit.report.study_figures import draw_study
+            work(f"drawing the report {report.name}, with an example of each failure")
+            write_study_report(answer, prepared, report, force=force)
+            work.wrote(report)
+            written.append(report)
+        if plot:
+            from slipfit.report.figures import save_figure
+            from slipfit.report.study_figures import draw_study
 
-        save_figure(draw_study(answer), plot, force=force)
-        written.append(plot)
+            work(f"drawing {plot.name}")
+            save_figure(draw_study(answer), plot, force=force)
+            written.append(plot)
     lines = [answer.summary(), *(f"wrote {path}" for path in written)]
     show("\n".join(lines), {**answer.to_document(), "written": written}, as_json=json)
 

@@ -1,60 +1,93 @@
-"""One animated run for each way to fail: a robot at a step from the side, or a drive from above."""
+"""One animated run for each way to fail: tracked robots from the side, drives from above, over the heights of a terrain."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipfit.report.board import BLUE, INK, ORANGE, Board, packed
+from slipfit.library import Terrain, TrackedRobot, find_terrain
+from slipfit.report.board import BLUE, GREY, INK, ORANGE, Board, packed
 from slipfit.report.html import Panel
+from slipfit.report.playing import pace_s, spread_out
+from slipfit.report.side_view import side_view
 from slipfit.report.top_view import playing_s, top_view
 from slipfit.simulate import simulate_many
-from slipfit.simulate.climb import climb_many, climb_numbers
-from slipfit.simulate.rover import RoverBatch
+from slipfit.simulate.climb import climb_many
+from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.study.chunk import NOT_POSSIBLE
 from slipfit.study.climb_model import ClimbModel
 from slipfit.study.model import Model, ScenarioModel, StepModel
 from slipfit.study.modes import Mode
+from slipfit.study.result import number_text
 from slipfit.vehicles.step_climb import ClimberShape, climb_path
 
 #: Pictures of one climb, and how long each stays (ms).
 _FRAMES, _STAYS_MS = 40, 70
 
-#: Points of a drawn half circle.
-_ARC = 24
+#: Points of a drawn half circle, and heights along each side of a terrain.
+_ARC, _HEIGHTS = 24, 60
+
+#: Room around waypoints (m).
+_AROUND_M = 0.3
+
+#: How Plotly shows a frame that somebody chose.
+_AT_ONCE = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate", "transition": {"duration": 0}}
 
 
 def example_panel(model: Model, mode: Mode, number: int) -> Panel | None:
-    """The example of a mode in motion; None where there is no picture for such a model."""
-    where = ", ".join(f"{name} = {value:.4g}" for name, value in mode.example.items())
-    caption = f"{mode.name}: run {mode.example_run}, {where}."
+    """The example of a mode in motion; None where the run is not possible, so that nothing moves."""
+    if mode.name == NOT_POSSIBLE:
+        return None
+    where = ", ".join(f"{name} = {number_text(value, 4)}" for name, value in mode.example.items())
+    return Panel(f"example-{number}", _view(model, mode.example), f"{mode.words}: run {mode.example_run}, {where}.")
+
+
+def _view(model: Model, example: dict[str, float]) -> dict[str, Any]:
     if isinstance(model, StepModel):
-        return Panel(f"example-{number}", step_view(model, mode.example), caption)
+        return step_view(model, example)
     if isinstance(model, ClimbModel):
-        side = climb_view(model, mode.example)
-        return Panel(f"example-{number}", side, caption) if side else None
-    if isinstance(model, ScenarioModel):
-        vary = {name: [value] for name, value in (model.fixed | mode.example).items()}
-        batch = simulate_many(model.driver, model.scenario, vary, ground=model.surface)
-        drive = batch.run(0)
-        if isinstance(batch, RoverBatch) and model.scenario.ground.shape != "plane":
-            return None
-        figure = top_view(drive, model.robot)
-        _play_by_itself(figure, 1e3 * playing_s(drive)[0])
-        return Panel(f"example-{number}", figure, caption)
-    return None
+        return climb_view(model, example)
+    assert isinstance(model, ScenarioModel)
+    return drive_view(model, example)
+
+
+def drive_view(model: ScenarioModel, example: dict[str, float]) -> dict[str, Any]:
+    """A drive from above; waypoints, and lines of equal height on a terrain, lie below it."""
+    vary = {model.full_name(name): [value] for name, value in (model.fixed | example).items()}
+    drive = simulate_many(model.driver, model.scenario, vary, ground=model.surface).run(0)
+    figure = top_view(drive, model.robot)
+    _play_by_itself(figure, 1e3 * playing_s(drive)[0])
+    layout = figure["layout"]
+    if model.scenario.route:
+        x, y = np.array(model.scenario.route.waypoints_m, dtype=float).T
+        look = {"symbol": "circle-open", "size": 11, "color": INK, "line": {"width": 1.5}}
+        marks = {"type": "scatter", "mode": "markers", "name": "waypoints", "marker": look, "showlegend": True}
+        figure["data"].append(marks | {"x": packed(x), "y": packed(y)})
+        for axis, way in (("xaxis", x), ("yaxis", y)):
+            low, high = layout[axis]["range"]
+            layout[axis]["range"] = [min(low, float(way.min()) - _AROUND_M), max(high, float(way.max()) + _AROUND_M)]
+    if model.scenario.ground.terrain:
+        sides = (layout["xaxis"]["range"], layout["yaxis"]["range"])
+        figure["data"].append(_heights(find_terrain(model.scenario.ground.terrain), *sides))
+    return figure
+
+
+def _heights(terrain: Terrain, x_range: list[float], y_range: list[float]) -> dict[str, Any]:
+    """Lines of equal height of the part that is seen."""
+    x_from, x_to, y_from, y_to = terrain.extent_m
+    x = np.linspace(max(x_range[0], x_from), min(x_range[1], x_to), _HEIGHTS)
+    y = np.linspace(max(y_range[0], y_from), min(y_range[1], y_to), _HEIGHTS)
+    z = terrain.height_at(*(side.ravel() for side in np.meshgrid(x, y))).reshape(_HEIGHTS, _HEIGHTS)
+    look = {"coloring": "none", "showlabels": True, "labelfont": {"size": 9, "color": GREY}}
+    lines = {"type": "contour", "name": "height", "showscale": False, "contours": look, "line": {"color": GREY, "width": 0.7}}
+    return lines | {"x": packed(x), "y": packed(y), "z": np.round(z, 3).tolist(), "hoverinfo": "skip", "ncontours": 12}
 
 
 def _play_by_itself(figure: dict[str, Any], stays_ms: float) -> None:
     """Buttons that Plotly serves without a script of the page."""
-    still = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate", "transition": {"duration": 0}}
-    play = {
-        "frame": {"duration": stays_ms, "redraw": True},
-        "transition": {"duration": 0},
-        "fromcurrent": True,
-        "mode": "immediate",
-    }
+    play = _AT_ONCE | {"frame": {"duration": stays_ms, "redraw": True}, "fromcurrent": True}
     buttons = [
         {"label": "▶ play", "method": "animate", "args": [None, play]},
-        {"label": "❚❚ pause", "method": "animate", "args": [[None], still]},
+        {"label": "❚❚ pause", "method": "animate", "args": [[None], _AT_ONCE]},
     ]
     menus = figure["layout"].get("updatemenus") or [
         {
@@ -95,27 +128,42 @@ def step_view(model: StepModel, example: dict[str, float]) -> dict[str, Any]:
     return _side_view(shape, places[: last + 1], told, height, edge)
 
 
-def climb_view(model: ClimbModel, example: dict[str, float]) -> dict[str, Any] | None:
-    """A simulated climb from the side; None where the obstacle is no curb."""
-    if model.climb.obstacle.kind != "curb":
-        return None
+def climb_view(model: ClimbModel, example: dict[str, float]) -> dict[str, Any]:
+    """A simulated climb from the side, over the profile of its obstacle."""
     # Two of it: a run alone has a kernel of its own, which is not that of the study.
-    vary = {model.full_name(name): [value, value] for name, value in (model.fixed | example).items()}
-    drive = climb_many(model.robot, model.climb, vary).run(0)
-    v = climb_numbers(model.robot, model.climb) | {name: entry[0] for name, entry in vary.items()}
-    length, radius = float(v["axle_distance_m"]), float(v["sprocket_radius_m"])
-    shape = ClimberShape(radius, length, 0.5 * length + v["centre_of_mass_x_m"], v["centre_of_mass_height_m"])
-    face = 0.5 * length + radius + v.get("cleat_height_m", 0.0) + v["distance_m"]
-    chosen = np.unique(np.linspace(0, len(drive["time_s"]) - 1, _FRAMES).round().astype(int))
-    places, told = [], []
-    for k in chosen:
-        pitch = float(drive.pitch_up_rad[k])
-        c, s = np.cos(pitch), np.sin(pitch)
-        along, up = shape.mass_ahead_m, shape.mass_above_m - radius
-        rear_x, rear_z = drive["x_m"][k] - c * along + s * up, drive["z_m"][k] - s * along - c * up
-        places.append(_Side(float(rear_x - face), float(rear_z), pitch))
-        told.append(f"{drive['time_s'][k]:.2f} s, pitch {np.degrees(pitch):.1f}°, belts {drive['belt_left_mps'][k]:.2f} m/s")
-    return _side_view(shape, places, told, float(v["height_m"]), float(v["edge_radius_m"]))
+    numbers = {model.full_name(name): value for name, value in (model.fixed | example).items()}
+    drive = climb_many(model.robot, model.climb, {name: [value, value] for name, value in numbers.items()}).run(0)
+    figure = side_view(drive, *_as_in_run(model, numbers))
+    _play_by_itself(figure, 1e3 * pace_s(drive["time_s"][spread_out(len(drive["time_s"]))])[0])
+    return figure
+
+
+def _as_in_run(model: ClimbModel, numbers: dict[str, float]) -> tuple[TrackedRobot, ClimbScenario]:
+    """Robot and climb with the numbers of one run, to draw them."""
+    robot = _replaced(model.robot.to_mapping(), numbers)
+    x, y, height = model.robot.centre_of_mass_m.value
+    at = [numbers.get("centre_of_mass_x_m", x), y, numbers.get("centre_of_mass_height_m", height)]
+    robot["centre_of_mass_m"] = {"value": at, "source": "assumed", "note": "of this run"}
+    climb = model.climb.to_mapping()
+    obstacle = climb["obstacle"]
+    climb["obstacle"] = obstacle | {name: numbers[name] for name in obstacle if name in numbers}
+    if model.climb.obstacle.kind == "field":
+        start_x, start_y = obstacle["start_m"]
+        climb["obstacle"]["start_m"] = [numbers.get("start_x_m", start_x), numbers.get("start_y_m", start_y)]
+    if "flipper_angle_rad" in numbers:
+        climb["flipper_angle_rad"] = numbers["flipper_angle_rad"]
+    return TrackedRobot.from_mapping(robot, where="example"), ClimbScenario.from_mapping(climb, where="example")
+
+
+def _replaced(entry: dict[str, Any], numbers: dict[str, float]) -> dict[str, Any]:
+    """A robot's file with other values of its numbers, wherever they stand."""
+    found: dict[str, Any] = {}
+    for name, part in entry.items():
+        if name in numbers:
+            found[name] = {"value": numbers[name], "source": "assumed", "note": "of this run"}
+        else:
+            found[name] = _replaced(part, numbers) if isinstance(part, dict) else part
+    return found
 
 
 class _Side(NamedTuple):

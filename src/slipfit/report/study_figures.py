@@ -6,14 +6,16 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from slipfit.report import figures
-from slipfit.report.board import BLUE, GREEN, GREY, INK, ORANGE, SHADE, Board
+from slipfit.report.board import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SHADE, YELLOW, Board
 from slipfit.study import Point, Study
+from slipfit.study.result import number_text
 
 #: Points of a drawn curve.
 _FINE = 200
 
-#: One colour for each curve or outcome; more begin again.
-COLOURS = (BLUE, ORANGE, GREEN, GREY, INK, SHADE)
+#: One colour for each curve, and for each outcome (no failure is green, and greys are no neighbours); more begin again.
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, INK)
+_ENDS = (BLUE, ORANGE, PURPLE, YELLOW, GREY, INK)
 _INKS = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.GREY)
 
 
@@ -22,7 +24,7 @@ def _fine(points: list[Point], name: str) -> np.ndarray:
 
 
 def slice_name(others: dict[str, float]) -> str:
-    return ", ".join(f"{name} = {value:.4g}" for name, value in others.items()) or "P"
+    return ", ".join(f"{name} = {number_text(value, 4)}" for name, value in others.items()) or "P"
 
 
 # --- for the browser --------------------------------------------------------------------------------------------------
@@ -55,6 +57,24 @@ def curves(answer: Study) -> dict[str, Any]:
         }
         told = [f"{p.successes} of {p.runs} runs" for p in points]
         board.dots(0, 0, slice_name(others), x, shares, color=colour, size=6, error_y=bars, text=told)
+    return board.figure(hovermode="closest")
+
+
+def grip_reserves(answer: Study) -> dict[str, Any]:
+    """Grip reserve along the first design variable: the middle run, and where 90 % of the runs lie."""
+    name = answer.design_names[0] if answer.design_names else ""
+    board = Board(1, row_px=290)
+    board.axes(0, title="grip reserve: share of grip to spare (above 0) or lacking (below)", x=name, y="grip reserve")
+    board.rule(0, 0, y=0.0, color=GREY, dash="dot")
+    for k, (others, points) in enumerate(answer.slices()):
+        known = [(p.at.get(name, 0.0), *p.grip_reserve) for p in points if p.grip_reserve]
+        if not known:
+            continue
+        x, low, middle, high = (np.array(column) for column in zip(*known, strict=True))
+        colour = COLOURS[k % len(COLOURS)]
+        bars = {"type": "data", "symmetric": False, "array": (high - middle).tolist(), "arrayminus": (middle - low).tolist()}
+        bars |= {"color": colour, "thickness": 1.2}
+        board.dots(0, 0, slice_name(others), x, middle, color=colour, size=6, error_y=bars, showlegend=bool(others))
     return board.figure(hovermode="closest")
 
 
@@ -95,16 +115,21 @@ def sobol(answer: Study) -> dict[str, Any]:
 
 def outcomes(answer: Study) -> dict[str, Any]:
     """How runs ended along the first design variable (of the first slice); one bar where there is no design."""
-    _, points = answer.slices()[0]
-    names = list(dict.fromkeys(name for p in points for name in p.outcomes))
-    names.sort(key=lambda name: (name != answer.success, name))
+    others, points = answer.slices()[0]
+    names = [answer.success, *sorted({name for p in points for name in p.outcomes} - {answer.success})]  # success is always blue
     x = np.array([p.at[answer.design_names[0]] for p in points]) if answer.design_names else np.array([0.0])
     board = Board(1, row_px=260)
     axis: dict[str, Any] = {} if answer.design_names else {"xaxis": {"showticklabels": False}}
-    board.axes(0, title="how runs ended", x=answer.design_names[0] if answer.design_names else "", y="share of runs", **axis)
+    board.axes(
+        0,
+        title=f"how runs ended{f' ({slice_name(others)})' if others else ''}",
+        x=answer.design_names[0] if answer.design_names else "",
+        y="share of runs",
+        **axis,
+    )
     for k, name in enumerate(names):
         shares = np.array([p.outcomes.get(name, 0) / p.runs for p in points])
-        board.bars(0, 0, name, x, shares, color=COLOURS[k % len(COLOURS)], legend=True)
+        board.bars(0, 0, name.replace("_", " "), x, shares, color=_ENDS[k % len(_ENDS)], legend=True)
     return board.figure(barmode="stack")
 
 
@@ -177,4 +202,4 @@ def _draw_what_decides(axes: Any, answer: Study) -> None:
             axes.errorbar([p], [k], xerr=[[p - low], [high - p]], fmt="o", capsize=2, color=colour)
     axes.set_yticks(range(len(ordered_swings)), [swing.name for swing in ordered_swings])
     axes.set_xlim(-0.05, 1.05)
-    figures._tidy(axes, f"P({answer.success})", "", "at the lowest (blue) and highest (orange) tenth")
+    figures._tidy(axes, f"P({answer.success})", "", "at the lowest (blue) and\nhighest (orange) tenth")

@@ -1,13 +1,16 @@
 """The report of a study: one page with curves, what decides, and how runs failed, each with an example in motion."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import slipfit
 from slipfit.report import study_figures
 from slipfit.report.html import Panel, render, write_page
 from slipfit.report.study_example import example_panel
+from slipfit.simulate.climb_reserve import WIDEST_FACTOR
 from slipfit.study import Study
+from slipfit.study.result import Point, number_text, span_text
 from slipfit.study.run import Prepared
 
 #: Ways to fail that get an example: the most frequent.
@@ -20,6 +23,7 @@ class _Report:
 
     title: str
     success: str
+    headlines: list[str]
     summary: str
     findings: tuple[str, ...]
     panels: list[Panel]
@@ -38,18 +42,19 @@ def write_study_report(answer: Study, prepared: Prepared, path: Path | str, *, f
 
 def study_page(answer: Study, prepared: Prepared) -> str:
     """The report as text."""
-    inputs = list(prepared.sampler.names)
+    inputs = list(prepared.sampler.shown_names)
     examples = [example_panel(prepared.model, mode, k) for k, mode in enumerate(answer.modes[:MOST_EXAMPLES])]
     report = _Report(
         title=answer.about or answer.model,
         success=answer.success,
-        summary=answer.summary(),
+        headlines=headlines(answer),
+        summary="\n".join(answer.rows()),
         findings=answer.findings,
         panels=_panels(answer),
         point_heads=[*answer.design_names, "runs", "successes", "P", f"{100 * answer.confidence:g} % interval"],
         point_rows=[
             [
-                *(f"{v:.4g}" for v in p.at.values()),
+                *(number_text(v, 4) for v in p.at.values()),
                 f"{p.runs}",
                 f"{p.successes}",
                 f"{p.probability:.4f}",
@@ -57,20 +62,61 @@ def study_page(answer: Study, prepared: Prepared) -> str:
             ]
             for p in answer.points
         ],
-        mode_heads=["failure", "share", "interval", *inputs],
-        mode_rows=[
-            [
-                mode.name,
-                f"{100 * mode.share:.1f} %",
-                f"{100 * mode.low:.1f} to {100 * mode.high:.1f} %",
-                *(f"{mode.region[name][0]:.3g} to {mode.region[name][2]:.3g}" for name in inputs),
-            ]
-            for mode in answer.modes
-        ],
+        mode_heads=["", *(mode.words for mode in answer.modes)] if answer.modes else [],
+        mode_rows=_mode_rows(answer, inputs),
         examples=[panel for panel in examples if panel],
         study_yaml=prepared.file.to_yaml(),
     )
     return render("study.html.j2", r=report, version=slipfit.__version__)
+
+
+def _mode_rows(answer: Study, inputs: list[str]) -> list[list[str]]:
+    """A column for each way to fail, a row for each input: there may be many of those, and a page is long rather than wide."""
+    if not answer.modes:
+        return []
+    return [
+        ["share of runs", *(f"{100 * mode.share:.1f} %" for mode in answer.modes)],
+        ["its interval", *(f"{100 * mode.low:.1f} to {100 * mode.high:.1f} %" for mode in answer.modes)],
+        *([name, *(span_text(mode.region[name][0], mode.region[name][2]) for mode in answer.modes)] for name in inputs),
+    ]
+
+
+def headlines(answer: Study) -> list[str]:
+    """The answer in a few sentences: where P falls, what decides, and how most runs failed."""
+    level, success = f"{100 * answer.confidence:g} %", answer.success.replace("_", " ")
+    lines = []
+    for others, points in answer.slices():
+        where = f"{study_figures.slice_name(others)}: " if others else ""
+        shares = [p.probability for p in points]
+        if not points[0].at:
+            p = points[0]
+            lines.append(f"P({success}) = {p.probability:.3g}, {level} interval {p.low:.3g} to {p.high:.3g}")
+        elif crossings := answer.crossings(points):
+            told = [f"{share:g} at {number_text(x)} ({span_text(low, high)})" for share, x, low, high in crossings]
+            lines.append(f"{where}P({success}) is {', '.join(told)} of {answer.design_names[0]}, with {level} intervals")
+        elif steps := _passing_half(answer.design_names[0], points):
+            lines.append(
+                f"{where}P({success}) passes 0.5 {' and '.join(steps)} of {answer.design_names[0]}; more points there tell where"
+            )
+        else:
+            lines.append(f"{where}P({success}) lies between {min(shares):.3g} and {max(shares):.3g} at all points")
+    if answer.indices:
+        first = max(answer.indices, key=lambda index: index.total)
+        lines.append(f"what decides most is {first.name}: total Sobol index {first.total:.2g} ± {first.total_half_width:.1g}")
+    if answer.modes:
+        lines.append(
+            f"most failures: {answer.modes[0].words}, {100 * answer.modes[0].share:.0f} % of runs, all points counted alike"
+        )
+    return lines
+
+
+def _passing_half(name: str, points: list[Point]) -> list[str]:
+    """Between which neighbours P passes one half; for points too far apart for a probit."""
+    return [
+        f"between {number_text(a.at[name])} and {number_text(b.at[name])}"
+        for a, b in pairwise(points)
+        if (a.probability - 0.5) * (b.probability - 0.5) < 0.0
+    ]
 
 
 def _panels(answer: Study) -> list[Panel]:
@@ -85,6 +131,12 @@ def _panels(answer: Study) -> list[Panel]:
                 f"points tell its slope; grey: the best curve that only rises or only falls.",
             )
         )
+    if any(p.grip_reserve for p in answer.points):
+        caption = (
+            "Dots: half of the runs have more; bars: 90 % of the runs. Below 0 the robot did not climb; at an end of the scale, "
+            f"±{1.0 - 1.0 / WIDEST_FACTOR:g}, no grip from 1/{WIDEST_FACTOR:g} to {WIDEST_FACTOR:g} times its own changes that."
+        )
+        panels.append(Panel("reserves", study_figures.grip_reserves(answer), caption))
     panels.append(Panel("outcomes", study_figures.outcomes(answer), "Shares of all outcomes."))
     if answer.indices:
         caption = (

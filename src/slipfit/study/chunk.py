@@ -9,8 +9,10 @@ from typing import Protocol
 
 import numpy as np
 
+from slipfit.errors import SlipfitError
 from slipfit.study.model import Model
 from slipfit.study.sample import Span
+from slipfit.study.verdicts import Arrays, Verdicts
 
 #: A task lasts about so long: a hundred times what it costs to send it, and little is lost with it.
 TASK_S = 1.5
@@ -29,6 +31,8 @@ class Inputs(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]: ...
+
+    def shown(self, name: str) -> str: ...
 
     def inputs(self, spans: Sequence[Span]) -> dict[str, np.ndarray]: ...
 
@@ -55,18 +59,43 @@ class Chunk:
         return sum(len(span) for span in self.spans)
 
 
+#: How runs end whose numbers are refused: a soil that carries nothing, a step out of reach. It is a failure like others.
+NOT_POSSIBLE = "not possible"
+
+
+def outcomes_of(model: Model) -> tuple[str, ...]:
+    """What the codes of runs mean; the first is success."""
+    return (*model.outcomes, NOT_POSSIBLE)
+
+
+def evaluate_possible(model: Model, inputs: Arrays, workers: int) -> Verdicts:
+    """Verdicts of all runs. Where the model refuses a batch, halves are tried, down to the runs that it refuses by themselves:
+    one draw that cannot be does not end a study, and what a run gets does not depend on its neighbours."""
+    n = len(next(iter(inputs.values())))
+    try:
+        return model.evaluate(inputs, workers)
+    except SlipfitError:
+        if n == 1:
+            nothing = {name: np.full(1, np.nan) for name in model.measures}
+            return Verdicts(np.full(1, len(model.outcomes), dtype=np.int16), nothing)
+    halves = [{name: column[part] for name, column in inputs.items()} for part in (slice(n // 2), slice(n // 2, n))]
+    first, second = (evaluate_possible(model, half, workers) for half in halves)
+    measures = {name: np.concatenate([first.measures[name], second.measures[name]]) for name in model.measures}
+    return Verdicts(np.concatenate([first.outcome, second.outcome]), measures)
+
+
 def evaluate_chunk(job: Job, spans: Sequence[Span], workers: int) -> tuple[Table, float]:
     """Sample, evaluate, and tabulate: one row per run; and the seconds that it took."""
     began = time.perf_counter()
     inputs = job.sampler.inputs(spans)
-    verdicts = job.model.evaluate(inputs, workers)
+    verdicts = evaluate_possible(job.model, inputs, workers)
     table: Table = {
         "run": np.concatenate([job.sampler.run_numbers(span) for span in spans]),
         "cell": np.concatenate([np.full(len(span), span.cell, dtype=np.int32) for span in spans]),
         "place": np.concatenate([np.arange(span.first, span.last, dtype=np.int64) for span in spans]),
         "outcome": verdicts.outcome,
         "success": verdicts.outcome == 0,
-        **inputs,
+        **{job.sampler.shown(name): column for name, column in inputs.items()},
         **verdicts.measures,
     }
     return table, time.perf_counter() - began

@@ -1,15 +1,19 @@
 """Tracked robots over obstacles and through soil as the model of a study."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from slipfit.errors import ParameterError
-from slipfit.library import TrackedRobot
+from slipfit.library import TrackedRobot, find_terrain
 from slipfit.library.files import nearest
-from slipfit.simulate.climb import Verdict, climb_bounds, climb_many, climb_numbers
+from slipfit.simulate.climb import climb_bounds, climb_many, climb_numbers
+from slipfit.simulate.climb_record import Verdict
+from slipfit.simulate.climb_reserve import check_has_goal, reserve_beside
 from slipfit.simulate.climb_scenario import ClimbScenario
 from slipfit.study.verdicts import Arrays, Bounds, Verdicts
+from slipfit.twin import TrackedTwin
 
 #: Names that the quasi-static step has too, so that one study can be asked of both.
 _SHARED_NAMES = {
@@ -28,17 +32,26 @@ class ClimbModel:
     climb: ClimbScenario
     fixed: dict[str, float]
     success: str
-
-    measures = ("margin", "stopped_at_s", "deepest_m")
+    has_reserve: bool = False
+    twin: TrackedTwin | None = None  # whose robot it is, and
+    grounds: tuple[str, ...] = ()  # those of its grounds that stand in the climb
 
     def __post_init__(self) -> None:
         words = [verdict.name.lower() for verdict in Verdict]
         if self.success not in words:
             raise ParameterError(f"success: there is no verdict '{self.success}' of a climb; {nearest(self.success, words)}")
+        if self.has_reserve:
+            check_has_goal(self.climb)
+            if self.success != Verdict.CLIMBED.name.lower():
+                raise ParameterError(f"reserve: grip reserves tell how far `climbed` is, and success is '{self.success}'")
 
     @property
     def outcomes(self) -> tuple[str, ...]:
         return (self.success, *(v.name.lower() for v in Verdict if v.name.lower() != self.success))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return ("margin", "stopped_at_s", "deepest_m", *(("grip_reserve",) if self.has_reserve else ()))
 
     def full_name(self, name: str) -> str:
         known = climb_numbers(self.robot, self.climb)
@@ -50,6 +63,13 @@ class ClimbModel:
     def bounds(self, name: str) -> Bounds:
         return climb_bounds(self.robot, self.climb).get(name, (-np.inf, np.inf))
 
+    def made_of(self) -> dict[str, Any]:
+        values: dict[str, Any] = {"friction": list(self.climb.friction()), "soil": self.climb.soil_values()}
+        if self.climb.obstacle.terrain:
+            values["terrain"] = find_terrain(self.climb.obstacle.terrain).digest()
+        driver = self.robot if self.twin is None else self.twin
+        return {"driver": driver.to_mapping(), "scenario": self.climb.to_mapping(), **values}
+
     def evaluate(self, inputs: Arrays, workers: int = 1) -> Verdicts:
         n = len(next(iter(inputs.values())))
         vary = {self.full_name(name): np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
@@ -58,6 +78,8 @@ class ClimbModel:
         batch = climb_many(self.robot, self.climb, vary, ends_only=True, workers=workers)
         code = {word: k for k, word in enumerate(self.outcomes)}
         found = [code[verdict.name.lower()] for verdict in batch.verdicts[:n]]
-        numbers = (batch.margin, batch.stopped_at_s, batch.deepest_m)
+        numbers = [batch.margin, batch.stopped_at_s, batch.deepest_m]
+        if self.has_reserve:
+            numbers.append(reserve_beside(batch, self.robot, self.climb, workers=workers).reserve)
         measures = {name: np.ascontiguousarray(column[:n]) for name, column in zip(self.measures, numbers, strict=True)}
         return Verdicts(np.array(found, dtype=np.int16), measures)

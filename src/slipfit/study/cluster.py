@@ -6,13 +6,16 @@ until it answers. Which worker evaluates a run does not matter to the bit (`samp
 """
 
 import contextlib
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from typing import Any
 
 import slipfit
 from slipfit.errors import SimulationError
+from slipfit.library.interrupts import undisturbed
 from slipfit.study.chunk import TASK_S, Chunk, Job, Queue, Table, evaluate_chunk
 from slipfit.study.threads import Begin
 
@@ -27,6 +30,9 @@ COMPILING_S = 300.0
 
 #: How often a chunk may fail with an error before the study stops.
 RETRIES = 3
+
+#: The version of slipfit on a worker, or None.
+_VERSION = "__import__('importlib.util').util.find_spec('slipfit') and __import__('slipfit').__version__"
 
 #: How often we look for workers that came or went, and for silent ones.
 _LOOK_S = 0.5
@@ -45,10 +51,9 @@ class _Task:
 
 @dataclass
 class _State:
-    """What is under way."""
+    """What is under way in one round."""
 
     tasks: dict[str, _Task] = field(default_factory=dict)  # by worker
-    silent: dict[str, _Task] = field(default_factory=dict)  # by worker: its chunk was given to another one
     done: set[int] = field(default_factory=set)  # serials of this queue
     failures: dict[int, int] = field(default_factory=dict)
     longest_s: float = TASK_S
@@ -57,34 +62,62 @@ class _State:
 class Cluster:
     """Workers of a cluster at an address, or so many processes of this machine."""
 
-    def __init__(self, address: str | None = None, *, processes: int | None = None, silent_s: float = SILENT_S) -> None:
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        processes: int | None = None,
+        silent_s: float = SILENT_S,
+        alone_s: float = FIRST_WORKER_S,
+    ) -> None:
         try:
             import distributed
         except ImportError:
             raise SimulationError(
                 "--cluster needs dask.distributed, which is not installed; install slipfit[cluster], or leave --cluster out"
             ) from None
-        self._silent_s = silent_s
+        self._silent_s, self._alone_s = silent_s, alone_s
         self._seen: dict[str, int] = {}  # threads of workers whose version was checked
+        self._asked: dict[str, Any] = {}  # workers that were asked for their version
+        self._is_at_work = False  # runs were handed out
+        self._unfit: set[str] = set()  # workers of another version that came since: they get nothing
         self._warm: set[str] = set()  # workers that have given a result
+        self._silent: dict[str, _Task] = {}  # by worker: its chunk was given to another one
+        self._alone_since_s: float | None = None  # when the last worker went
+        self._known: dict[str, Any] = {}  # workers that the scheduler named last,
+        self._is_reached, self._reached_s = False, time.monotonic()  # and whether and when it answered
         self._local: Any = None
-        if address is None:
-            self._local = distributed.LocalCluster(
-                n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-            )
+        self._client: Any = None
         try:
-            self._client: Any = distributed.Client(self._local or address, timeout=REACH_S, set_as_default=False)
+            if address is None:
+                with undisturbed(), _deaf_to_ctrl_c():
+                    self._local = distributed.LocalCluster(
+                        n_workers=processes,
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address="127.0.0.1:0",
+                        silence_logs=50,
+                    )
+            self._client = self._reached(distributed, address)
+            self.address = address or self._client.scheduler_info()["address"]
+            self._wait_for_workers()
+        except BaseException:  # Ctrl-C too: processes that were started are ended
+            self.close()
+            raise
+
+    def _reached(self, distributed: Any, address: str | None) -> Any:
+        try:
+            return distributed.Client(self._local or address, timeout=REACH_S, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise SimulationError(
                 f"--cluster {address}: does not answer ({_first_line(error)}); start `dask scheduler` and workers there, or "
                 f"check the address"
             ) from None
-        self.address = address or self._client.scheduler_info()["address"]
-        self._wait_for_workers()
 
     @property
     def about(self) -> str:
-        return f"{len(self._seen)} workers at {self.address}"
+        unfit = f", {len(self._unfit)} more have another slipfit and get no work" if self._unfit else ""
+        return f"{len(self._seen)} workers at {self.address}{unfit}"
 
     @property
     def processes(self) -> dict[str, int]:
@@ -93,8 +126,8 @@ class Cluster:
 
     def evaluate(self, job: Job, queue: Queue, begin: Begin) -> Iterator[tuple[Chunk, Table]]:
         """See `Backend`. A chunk whose worker dies or falls silent is evaluated by another one."""
-        state = _State()
-        while queue or state.tasks:
+        state, self._is_at_work = _State(), True
+        while queue or any(task.chunk.serial not in state.done for task in state.tasks.values()):
             self._hand_out(job, queue, state, begin)
             for task in self._finished(state):
                 table, seconds = self._collect(task, queue, state)
@@ -104,9 +137,13 @@ class Cluster:
                 queue.took(task.chunk.runs, seconds)
                 yield task.chunk, table
             self._look_after(queue, state)
-        self._client.cancel([task.future for task in state.silent.values()])
+        self._silent |= state.tasks  # at chunks that others have finished: free again when they answer
 
+    @undisturbed()
     def close(self) -> None:
+        """End what was started here; a second Ctrl-C waits for it."""
+        with contextlib.suppress(Exception):  # nobody waits for what is still under way
+            self._client.cancel([task.future for task in self._silent.values()], force=True)
         for part in (self._client, self._local):
             if part is not None:
                 with contextlib.suppress(TimeoutError, OSError):  # a worker that hangs does not keep us from going
@@ -115,9 +152,13 @@ class Cluster:
     # --- workers ------------------------------------------------------------------------------------------------------
 
     def _wait_for_workers(self) -> None:
-        until = time.monotonic() + FIRST_WORKER_S
-        while not self._workers():
-            if time.monotonic() > until:
+        """Until all workers have told their version, or some have and the others had time to."""
+        began_s = time.monotonic()
+        while not self._workers() or len(self._seen) < len(self._asked):
+            waited_s = time.monotonic() - began_s
+            if self._seen and waited_s > REACH_S:
+                return
+            if waited_s > FIRST_WORKER_S:
                 raise SimulationError(
                     f"--cluster {self.address}: answers, but has no workers after {FIRST_WORKER_S:g} s; start "
                     f"`dask worker {self.address}`"
@@ -125,32 +166,68 @@ class Cluster:
             time.sleep(0.2)
 
     def _workers(self) -> dict[str, int]:
-        """Threads of every worker that is there; new ones are asked for their version first."""
-        there = self._client.scheduler_info(n_workers=-1)["workers"]
-        for address in [a for a in there if a not in self._seen]:
-            self._check_version(address)
-            self._seen[address] = int(there[address]["nthreads"])
+        """Threads of every worker that is there and has told its version, which new ones are asked for first."""
+        there = self._there()
+        for address in there:
+            if address not in self._asked:
+                # `eval` of a text needs nothing of ours on the worker, where slipfit may be missing or another one.
+                self._asked[address] = self._client.submit(
+                    eval, _VERSION, workers=[address], allow_other_workers=False, pure=False, retries=RETRIES
+                )
+        self._asked = {address: answer for address, answer in self._asked.items() if address in there}
+        for address, answer in list(self._asked.items()):
+            if address not in self._seen and address not in self._unfit and answer.done():
+                self._admit(address, answer, int(there[address]["nthreads"]))
+        self._unfit &= there.keys()
         self._seen = {address: threads for address, threads in self._seen.items() if address in there}
         return self._seen
 
-    def _check_version(self, address: str) -> None:
-        # `eval` of a text needs nothing of ours on the worker, where slipfit may be missing or another one.
-        ask = "__import__('importlib.util').util.find_spec('slipfit') and __import__('slipfit').__version__"
-        found = self._client.run(eval, ask, workers=[address], on_error="return").get(address)
-        if found != slipfit.__version__:
-            has = "no slipfit" if found is None else f"slipfit {found}"
+    def _there(self) -> dict[str, Any]:
+        """Workers that the scheduler knows. One that is busy or restarts its connection is waited for: meanwhile those that it
+        named last."""
+        self._is_reached = False
+        if self._client.status in ("running", "newly-connected"):
+            with contextlib.suppress(OSError, TimeoutError, ValueError):
+                self._known = dict(self._client.scheduler_info(n_workers=-1)["workers"])
+                self._is_reached, self._reached_s = True, time.monotonic()
+        if time.monotonic() - self._reached_s > self._alone_s:
             raise SimulationError(
-                f"--cluster {self.address}: its worker {address} has {has}, this is {slipfit.__version__}; install the same "
-                f"version on all machines, results of two cannot be mixed"
+                f"--cluster {self.address}: its scheduler does not answer any more; what was finished stays, go on with --resume "
+                f"when it is back"
             )
+        return self._known
+
+    def _admit(self, address: str, answer: Any, threads: int) -> None:
+        """Take a worker on. One of another version stops a study that has not begun; one that comes late is passed over."""
+        try:
+            self._check_version(address, answer)
+        except SimulationError:
+            if not self._is_at_work:
+                raise
+            self._unfit.add(address)
+        else:
+            self._seen[address] = threads
+
+    def _check_version(self, address: str, answer: Any) -> None:
+        if answer.status != "finished":  # it could not even say: slipfit is there and cannot be imported
+            found = f"a slipfit that cannot be imported ({_first_line(answer.exception())})"
+        else:
+            version = answer.result(timeout=REACH_S)
+            if version == slipfit.__version__:
+                return
+            found = f"slipfit {version}" if version else "no slipfit"
+        raise SimulationError(
+            f"--cluster {self.address}: its worker {address} has {found}, this is {slipfit.__version__}; install the same "
+            f"version on all machines, results of two cannot be mixed"
+        )
 
     # --- tasks --------------------------------------------------------------------------------------------------------
 
     def _hand_out(self, job: Job, queue: Queue, state: _State, begin: Begin) -> None:
         for worker, threads in self._workers().items():
-            if not queue:
+            if not queue or not self._is_reached:
                 return
-            if worker in state.tasks or worker in state.silent:
+            if worker in state.tasks or worker in self._silent:
                 continue
             chunk = queue.take(sharing=len(self._seen))
             begin(chunk, worker)
@@ -161,7 +238,7 @@ class Cluster:
 
     def _finished(self, state: _State) -> list[_Task]:
         """Tasks that have an answer, after a short wait for one."""
-        under_way = [*state.tasks.values(), *state.silent.values()]
+        under_way = [*state.tasks.values(), *self._silent.values()]
         until = time.monotonic() + _LOOK_S
         while time.monotonic() < until:
             done = [task for task in under_way if task.future.done()]
@@ -173,7 +250,7 @@ class Cluster:
     def _collect(self, task: _Task, queue: Queue, state: _State) -> tuple[Table | None, float]:
         """The table of a task, or None if there is none or another worker was faster."""
         state.tasks = {w: t for w, t in state.tasks.items() if t is not task}
-        state.silent = {w: t for w, t in state.silent.items() if t is not task}
+        self._silent = {w: t for w, t in self._silent.items() if t is not task}
         try:
             table, seconds = task.future.result(timeout=self._silent_s)
         except Exception as error:  # whatever a worker raises, or loses
@@ -205,19 +282,45 @@ class Cluster:
             patience = max(self._silent_s, SILENT_TIMES * state.longest_s)
             if worker not in self._warm:
                 patience = max(patience, COMPILING_S)
-            if worker not in there:
-                del state.tasks[worker]
+            if worker in there and now - task.began_s <= patience:
+                continue
+            del state.tasks[worker]
+            if worker in there:
+                self._silent[worker] = task
+            else:
                 task.future.cancel(force=True)
+            if task.chunk.serial not in state.done:
                 queue.give_back(task.chunk)
-            elif now - task.began_s > patience:
-                state.silent[worker] = state.tasks.pop(worker)
-                queue.give_back(task.chunk)
-        state.silent = {worker: task for worker, task in state.silent.items() if worker in there}
-        if queue and state.silent and not state.tasks and len(state.silent) == len(there):
+        self._silent = {worker: task for worker, task in self._silent.items() if worker in there}
+        self._check_some_work(queue, state, there, now)
+
+    def _check_some_work(self, queue: Queue, state: _State, there: dict[str, int], now: float) -> None:
+        """Stop where nobody is left, or nobody who answers: the last one may have been restarting."""
+        if there and (state.tasks or not queue or len(self._silent) < len(there)):
+            self._alone_since_s = None
+            return
+        self._alone_since_s = now if self._alone_since_s is None else self._alone_since_s
+        if there or now - self._alone_since_s > self._alone_s:
+            why = f"no worker has answered for {self._silent_s:g} s" if there else "all workers are gone, or its scheduler is"
             raise SimulationError(
-                f"--cluster {self.address}: no worker has answered for {self._silent_s:g} s; what was finished stays, go on with "
-                f"--resume when they are back"
+                f"--cluster {self.address}: {why}; what was finished stays, go on with --resume when they are back"
             )
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Threads and processes that are started inside, and those that they start, never hear Ctrl-C. A terminal sends it to all
+    processes at once, and workers that die of it leave tracebacks and semaphores behind; so the main process alone hears it, and
+    ends them. Windows has no such masks."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would lift the mask when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _first_line(error: Exception) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from slipfit.library.files import FileModel, NamedFile
+from slipfit.library.files import FileModel, NamedFile, read_yaml
 from slipfit.library.parameter import Between, Parameter
 from slipfit.simulate.scenario import Number
 from slipfit.study.spread import Spread
@@ -16,6 +16,9 @@ Length = Annotated[Parameter, Between(1e-3, 20.0)]
 
 #: Cells of the design (all combinations of its values): more would be a map, not a curve.
 MOST_CELLS = 10_000
+
+#: Runs of a Latin hypercube at each point of the design: rows that every worker holds in memory.
+MOST_HYPERCUBE = 10_000_000
 
 #: Scramblings below this number give no interval worth the name.
 LEAST_SCRAMBLINGS = 16
@@ -161,6 +164,7 @@ class StudyFile(NamedFile):
     sampling: Sampling = Sampling()
     stop: Stop
     sensitivity: Sensitivity | None = None
+    reserve: bool = False  # whether each climb's grip reserve is found: 8 to 14 further runs of each
     chunk_runs: Whole | None = None  # runs of one task; else as many as take a second or two
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
 
@@ -179,11 +183,26 @@ class StudyFile(NamedFile):
             cells *= len(entry.levels())
         if cells > MOST_CELLS:
             raise ValueError(f"design: its values make {cells} combinations; expected at most {MOST_CELLS}, take fewer points")
-        if self.sampling.method == "latin_hypercube" and self.stop.runs is None:
-            raise ValueError(
-                "sampling.method is latin_hypercube, which needs its size beforehand; give stop.runs instead of half_width"
-            )
+        self._check_sizes(cells)
         return self
+
+    def _check_sizes(self, cells: int) -> None:
+        method, stop = self.sampling.method, self.stop
+        if method == "latin_hypercube":
+            if stop.runs is None:
+                raise ValueError(
+                    "sampling.method is latin_hypercube, which needs its size beforehand; give stop.runs instead of half_width"
+                )
+            if stop.runs > MOST_HYPERCUBE * cells:
+                raise ValueError(
+                    f"stop.runs = {stop.runs} is too many for a Latin hypercube, which is held in memory; expected at most "
+                    f"{MOST_HYPERCUBE * cells} here, or take method: sobol"
+                )
+        least = cells * (self.sampling.scramblings if method == "sobol" else 1)
+        name, runs = ("at_most_runs", stop.at_most_runs) if stop.runs is None else ("runs", stop.runs)
+        if runs < least:
+            each = f" with {self.sampling.scramblings} scramblings each" if method == "sobol" else ""
+            raise ValueError(f"stop.{name} = {runs} is too few for {cells} points{each}; expected at least {least}")
 
     def _check_names(self) -> None:
         for name, entry in self.uncertain.items():
@@ -209,9 +228,31 @@ class StudyFile(NamedFile):
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a file; twin, robot, scenario and ground that are files are looked for beside it."""
-        study = super().load(path)
-        folder = Path(path).parent
-        named = {key: getattr(study, key) for key in ("twin", "robot", "scenario", "ground")}
-        beside = {key: str(folder / name) for key, name in named.items() if name and name.endswith(_FILE_ENDINGS)}
-        return study.model_copy(update=beside) if beside else study
+        """Read a file; what it names that is a file too is looked for beside it."""
+        path = Path(path)
+        study = cls.from_mapping(_measured_beside(read_yaml(path), path.parent), where=str(path))
+        named = study._named_files()
+        return study.model_copy(update={key: str(path.parent / name) for key, name in named.items()}) if named else study
+
+    def with_whole_paths(self) -> Self:
+        """The same study with files that are found from anywhere."""
+        return self.model_copy(update={key: str(Path(name).absolute()) for key, name in self._named_files().items()})
+
+    def _named_files(self) -> dict[str, str]:
+        named = {key: getattr(self, key) for key in ("twin", "robot", "scenario", "ground")}
+        return {key: name for key, name in named.items() if name and name.endswith(_FILE_ENDINGS)}
+
+
+def _measured_beside(data: Any, folder: Path) -> Any:
+    """What a study's file holds, with the paths of measured values seen from here."""
+    entries = data.get("uncertain") if isinstance(data, dict) else None
+    if not isinstance(entries, dict):
+        return data
+
+    def moved(entry: Any) -> Any:
+        measured = entry.get("empirical") if isinstance(entry, dict) else None
+        if not isinstance(measured, dict) or not isinstance(measured.get("file"), str):
+            return entry
+        return entry | {"empirical": measured | {"file": str(folder / measured["file"])}}
+
+    return data | {"uncertain": {name: moved(entry) for name, entry in entries.items()}}

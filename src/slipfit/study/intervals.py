@@ -30,19 +30,20 @@ def exact(successes: np.ndarray, runs: np.ndarray, confidence: float) -> tuple[n
 def over_scramblings(successes: np.ndarray, runs: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
     """Interval of the mean of independent scramblings: mean ± t s / sqrt(R), successes and runs of shape (..., R) [Owen1997].
 
-    Where all scramblings agree (P at or near 0 or 1) they say nothing about their spread; the exact interval of all runs together
-    stands in, which is too wide for Sobol points and never too narrow.
+    Near 0 and 1 scramblings say little about their spread, and nothing where all agree: Student's interval is too short there on
+    the side away from the end. With fewer successes or fewer failures than scramblings it is stretched to hold the exact interval
+    of all runs together, which is too wide for Sobol points and never too narrow.
     """
     counted = np.asarray(runs, dtype=float)
     shares = np.asarray(successes, dtype=float) / np.maximum(counted, 1.0)
     replicates = shares.shape[-1]
     middle, spread = shares.mean(axis=-1), shares.std(axis=-1, ddof=1)
     half = stats.t.isf(0.5 * (1.0 - confidence), replicates - 1) * spread / np.sqrt(replicates)
-    all_low, all_high = exact(np.sum(successes, axis=-1), counted.sum(axis=-1), confidence)
-    agree = spread == 0.0
-    low = np.where(agree, all_low, np.clip(middle - half, 0.0, 1.0))
-    high = np.where(agree, all_high, np.clip(middle + half, 0.0, 1.0))
-    return low, high
+    low, high = np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+    total, all_runs = np.sum(successes, axis=-1), counted.sum(axis=-1)
+    all_low, all_high = exact(total, all_runs, confidence)
+    is_unsure = (np.minimum(total, all_runs - total) < replicates) | (spread == 0.0)
+    return np.where(is_unsure, np.minimum(low, all_low), low), np.where(is_unsure, np.maximum(high, all_high), high)
 
 
 BY_NAME = {"wilson": wilson, "exact": exact}

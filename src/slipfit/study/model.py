@@ -1,23 +1,25 @@
 """What a study evaluates: arrays of numbers in, a verdict for each run out. Models know nothing of samples and statistics."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from slipfit.contact import GROUND_LAWS
 from slipfit.errors import ParameterError
-from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot
+from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot, find_terrain
 from slipfit.library.files import nearest
 from slipfit.simulate import RunStatus, Scenario, simulate_many
 from slipfit.simulate.assemble import bounds_of, named_values
-from slipfit.simulate.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulate.climb_scenario import ClimbScenario, find_climb, is_climb
+from slipfit.simulate.climb_twin import climber_on_ground
 from slipfit.simulate.run import robot_on_ground
 from slipfit.simulate.scenario import find_scenario
 from slipfit.study.climb_model import ClimbModel
 from slipfit.study.file import FromTable, Limits, StepClimb, StudyFile
 from slipfit.study.verdicts import Arrays, Bounds, Verdicts
-from slipfit.twin import Twin, find_driver
+from slipfit.twin import OmniTwin, TrackedTwin, Twin, find_driver
+from slipfit.twin.tracked import FRICTION
 from slipfit.vehicles.step_climb import ClimberShape, friction_needed, friction_to_tip
 
 
@@ -37,6 +39,9 @@ class Model(Protocol):
 
     def bounds(self, name: str) -> Bounds:
         """Between which values a number may lie."""
+
+    def made_of(self) -> dict[str, Any]:
+        """Robot, ground and scenario as they were read: what verdicts follow from, besides the study's own file."""
 
     def evaluate(self, inputs: Arrays, workers: int) -> Verdicts:
         """Run all; `workers` threads at most."""
@@ -74,6 +79,9 @@ class StepModel:
     def bounds(self, name: str) -> Bounds:
         return _STEP.get(name, (1e-3, 20.0))
 
+    def made_of(self) -> dict[str, Any]:
+        return {}
+
     def evaluate(self, inputs: Arrays, workers: int = 1) -> Verdicts:
         entries = {field: getattr(self.shape, field).value for field in ClimberShape._fields}
         numbers: dict[str, Any] = dict.fromkeys(_STEP, 0.0) | entries | self.fixed | dict(inputs)
@@ -89,14 +97,15 @@ class StepModel:
 
 # --- full simulations ---------------------------------------------------------------------------------------------------------
 
-_FELL_SHORT = "fell short"
+#: How runs end where `success` has limits.
+SUCCESS, _FELL_SHORT = "success", "fell short"
 
 
 @dataclass(frozen=True, eq=False)
 class ScenarioModel:
     """A robot or twin driven through a scenario by `simulate_many`; only start and end of each run are recorded."""
 
-    driver: Robot | OmniRobot | Twin
+    driver: Robot | OmniRobot | Twin | OmniTwin
     scenario: Scenario
     surface: Ground
     fixed: dict[str, float]
@@ -118,14 +127,14 @@ class ScenarioModel:
 
     @property
     def robot(self) -> Robot | OmniRobot:
-        return self.driver.robot if isinstance(self.driver, Twin) else self.driver
+        return self.driver.robot if isinstance(self.driver, Twin | OmniTwin) else self.driver
 
     @property
     def outcomes(self) -> tuple[str, ...]:
         words = tuple(_word(status) for status in RunStatus)
         if isinstance(self.success, str):
             return (self.success, *(word for word in words if word != self.success))
-        return ("succeeded", _FELL_SHORT, *words)
+        return (SUCCESS, _FELL_SHORT, *words)
 
     def full_name(self, name: str) -> str:
         short = {p.alias: p.name for p in GROUND_LAWS[self.surface.law].parameters if p.alias}
@@ -137,9 +146,16 @@ class ScenarioModel:
     def bounds(self, name: str) -> Bounds:
         return bounds_of(self.robot, self.surface, self.scenario).get(name, (-np.inf, np.inf))
 
+    def made_of(self) -> dict[str, Any]:
+        records = {"driver": self.driver, "scenario": self.scenario, "surface": self.surface}
+        found: dict[str, Any] = {name: record.to_mapping() for name, record in records.items()}
+        if self.scenario.ground.terrain:
+            found["terrain"] = find_terrain(self.scenario.ground.terrain).digest()
+        return found
+
     def evaluate(self, inputs: Arrays, workers: int = 1) -> Verdicts:
         n = len(next(iter(inputs.values())))
-        vary = {name: np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
+        vary = {self.full_name(name): np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
         batch = simulate_many(self.driver, self.scenario, vary, ground=self.surface, ends_only=True, workers=workers)
         end = batch.end_pose
         words = [_word(status) for status in batch.status]
@@ -151,7 +167,7 @@ class ScenarioModel:
                     found <= (np.inf if limits.at_most is None else limits.at_most)
                 )
             done = np.array(batch.is_finished)
-            words = ["succeeded" if good else _FELL_SHORT if d else w for good, d, w in zip(is_good, done, words, strict=True)]
+            words = [SUCCESS if good else _FELL_SHORT if d else w for good, d, w in zip(is_good, done, words, strict=True)]
         code = {word: k for k, word in enumerate(self.outcomes)}
         return Verdicts(
             np.array([code[word] for word in words], dtype=np.int16),
@@ -165,37 +181,62 @@ def _word(status: RunStatus) -> str:
 
 def model_of(study: StudyFile) -> Model:
     """The model that a study's file asks for."""
+    model = _model_of(study)
+    if study.reserve and not isinstance(model, ClimbModel):
+        raise ParameterError("reserve: grip reserves are of tracked robots' climbs (`robot: packbot`); leave `reserve` out")
+    return model
+
+
+def _model_of(study: StudyFile) -> Model:
     if study.step_climb is not None:
         if study.success != "climbed":
-            raise ParameterError("success: expected 'climbed', the one good end of a step")
+            raise ParameterError(f"success: found {_told(study.success)}; expected 'climbed', the one good end of a step")
         step = StepModel(study.step_climb, dict(study.fixed))
         given = {*study.fixed, *study.design, *study.uncertain}
         missing = [name for name in _NEEDED if name not in given]
         if missing:
+            for name in sorted(given):  # a slip of the pen is told as such
+                step.full_name(name)
             raise ParameterError(f"{missing[0]} is given nowhere; put it under design, uncertain or fixed")
         return step
     driver: Any = find_driver(study.twin or study.robot or "")
-    if study.twin is not None and not isinstance(driver, Twin):
+    if study.twin is not None and not isinstance(driver, Twin | TrackedTwin | OmniTwin):
         raise ParameterError(f"twin: {study.twin} is no twin; a robot goes under `robot:`")
     assert study.scenario is not None
-    if isinstance(driver, TrackedRobot):
+    if isinstance(driver, TrackedRobot | TrackedTwin):
         return _climb_model(driver, study)
+    if is_climb(study.scenario):
+        raise ParameterError(
+            f"scenario {study.scenario}: climbs are for tracked robots such as packbot, and this one is on wheels"
+        )
     scenario = find_scenario(study.scenario)
     _, surface = robot_on_ground(driver, scenario, _table_ground(study) or study.ground)
     return ScenarioModel(driver, scenario, surface, dict(study.fixed), study.success)
 
 
-def _climb_model(robot: TrackedRobot, study: StudyFile) -> ClimbModel:
+def verdicts_only(model: Model) -> Model:
+    """The same model without what takes further runs: Sobol indices ask for verdicts alone."""
+    return replace(model, has_reserve=False) if isinstance(model, ClimbModel) else model
+
+
+def _told(success: str | dict[str, Limits]) -> str:
+    return f"'{success}'" if isinstance(success, str) else f"limits of {', '.join(success)}"
+
+
+def _climb_model(driver: TrackedRobot | TrackedTwin, study: StudyFile) -> ClimbModel:
     assert study.scenario is not None
     climb = find_climb(study.scenario)
     soil = _table_ground(study)
-    if study.ground is not None:
+    twin = driver if isinstance(driver, TrackedTwin) else None
+    if study.ground is not None and twin is None:
         raise ParameterError("ground: a climb's surface and soil stand in its scenario; leave `ground` out")
-    if soil is not None:
+    robot, climb, grounds, _ = climber_on_ground(driver, climb, study.ground)
+    if soil is not None:  # the study's own soil, not the twin's
         climb = ClimbScenario.from_mapping(climb.to_mapping() | {"soil": soil}, where=study.scenario)
+        grounds = tuple(name for name in grounds if twin and twin.grounds[name].law == FRICTION)
     if not isinstance(study.success, str):
-        raise ParameterError("success: a climb ends with a verdict; expected climbed")
-    return ClimbModel(robot, climb, dict(study.fixed), study.success)
+        raise ParameterError(f"success: found {_told(study.success)}; a climb ends with a verdict, expected climbed")
+    return ClimbModel(robot, climb, dict(study.fixed), study.success, study.reserve, twin, grounds)
 
 
 def _table_ground(study: StudyFile) -> str | None:

@@ -23,6 +23,11 @@ class Mode:
     example: dict[str, float]
     example_run: int
 
+    @property
+    def words(self) -> str:
+        """Its name for people: timed_out is timed out."""
+        return self.name.replace("_", " ")
+
 
 @dataclass(frozen=True)
 class Swing:
@@ -54,7 +59,7 @@ def failure_modes(
         if code == 0 or not chosen.any():
             continue
         share, low, high = _share(chosen, weight, confidence)
-        region = {key: _region(table[key][chosen]) for key in names}
+        region = {key: _region(table[key][chosen], weight[chosen]) for key in names}
         away = np.zeros(int(chosen.sum()))
         for key, (left, middle, right) in region.items():
             away += ((table[key][chosen] - middle) / max(right - left, 1e-300)) ** 2
@@ -64,9 +69,17 @@ def failure_modes(
     return tuple(sorted(modes, key=lambda mode: -mode.share))
 
 
-def _region(values: np.ndarray) -> tuple[float, float, float]:
-    left, middle, right = np.quantile(values, REGION)
-    return float(left), float(middle), float(right)
+def quantiles(values: np.ndarray, weight: np.ndarray, shares: tuple[float, ...]) -> list[float]:
+    """The values below which these shares of the weight lie: each is one of the values."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    at = np.searchsorted(below, np.asarray(shares) * below[-1] * (1.0 - 1e-12))
+    return [float(value) for value in values[order][np.minimum(at, len(order) - 1)]]
+
+
+def _region(values: np.ndarray, weight: np.ndarray) -> tuple[float, float, float]:
+    left, middle, right = quantiles(values, weight, REGION)
+    return left, middle, right
 
 
 def _share(chosen: np.ndarray, weight: np.ndarray, confidence: float) -> tuple[float, float, float]:
@@ -84,7 +97,7 @@ def tornado(table: dict[str, np.ndarray], names: tuple[str, ...], confidence: fl
     swings = []
     for name in names:
         column = table[name]
-        cuts = np.quantile(column, [TAIL, 1.0 - TAIL])
+        cuts = quantiles(column, weight, (TAIL, 1.0 - TAIL))
         tails = (column <= cuts[0], column >= cuts[1])
         ends = [_share(success[tail], weight[tail], confidence) for tail in tails]
         swings.append(Swing(name, ends[0], ends[1]))

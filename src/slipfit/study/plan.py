@@ -43,8 +43,11 @@ def first_counts(cells: int, sampling: Sampling, stop: Stop) -> np.ndarray:
     """Runs of every cell in the first round."""
     if stop.runs is not None:
         return np.full(cells, _whole(-(-stop.runs // cells), sampling))
-    first = FIRST_POINTS * sampling.scramblings if sampling.method == "sobol" else FIRST_RUNS
-    return np.full(cells, max(1, min(first, stop.at_most_runs // cells)))
+    allowed = stop.at_most_runs // cells
+    if sampling.method != "sobol":
+        return np.full(cells, min(FIRST_RUNS, allowed))
+    points = min(FIRST_POINTS, 2 ** int(np.log2(allowed // sampling.scramblings)))  # every scrambling has as many
+    return np.full(cells, points * sampling.scramblings)
 
 
 def next_counts(tally: Tally, sampling: Sampling, stop: Stop) -> np.ndarray | None:
@@ -66,12 +69,22 @@ def next_counts(tally: Tally, sampling: Sampling, stop: Stop) -> np.ndarray | No
     )])  # fmt: skip
     more = np.where(is_open, want - have, 0) if sampling.adaptive else np.full(len(have), (want - have)[is_open].max())
     if more.sum() > left:
-        more = more * left // int(more.sum())
-        if sampling.method == "sobol":  # a part of a doubling would unbalance the points
-            return None
-        if more.sum() < 1:
-            return None
-    return np.asarray(have + more)
+        more = _as_allowed(more, half, left, sampling)
+    return np.asarray(have + more) if more.any() else None
+
+
+def _as_allowed(more: np.ndarray, half: np.ndarray, left: int, sampling: Sampling) -> np.ndarray:
+    """As many further runs as are left: shared in proportion; for Sobol points, which come in doublings, widest cells first."""
+    if sampling.method != "sobol":
+        return np.floor(more * (left / float(more.sum()))).astype(np.int64)
+    if not sampling.adaptive:
+        return np.zeros_like(more)
+    given = np.zeros_like(more)
+    for cell in np.argsort(-half, kind="stable"):
+        if more[cell] <= left:
+            given[cell] = more[cell]
+            left -= int(more[cell])
+    return given
 
 
 def _wanted(have: int, share: float, half: float, sampling: Sampling, stop: Stop) -> int:

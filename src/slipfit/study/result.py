@@ -15,6 +15,9 @@ from slipfit.study.sensitivity import Index
 
 SCHEMA = "slipfit/study_result/1"
 
+#: From here on numbers are written with a power of ten.
+_MANY = 1e7
+
 _WAYS = {
     "independent": "independent runs",
     "sobol": "scrambled Sobol points",
@@ -33,6 +36,7 @@ class Point:
     low: float
     high: float
     outcomes: dict[str, int]  # how often each came
+    grip_reserve: tuple[float, float, float] | None = None  # 5, 50 and 95 % of its runs have less; where it was asked for
 
     @property
     def half_width(self) -> float:
@@ -102,35 +106,42 @@ class Study:
 
     def summary(self) -> str:
         """A screen of text."""
+        return "\n".join([*self.rows(), *(f"  note: {finding}" for finding in self.findings)])
+
+    def rows(self) -> list[str]:
+        """The answer line by line, without notes."""
         rows = [f"{self.about or self.model}: P({self.success}) from {self.runs} runs, {_WAYS[self.method]}, seed {self.seed}"]
         level = f"{100 * self.confidence:g} %"
         for others, points in self.slices():
             if others:
-                rows.append("  " + ", ".join(f"{name} = {value:.4g}" for name, value in others.items()))
+                rows.append("  " + ", ".join(f"{name} = {number_text(value, 4)}" for name, value in others.items()))
             for p in points:
-                place = f"{self.design_names[0]} = {p.at[self.design_names[0]]:.4g}" if p.at else "overall"
+                place = f"{self.design_names[0]} = {number_text(p.at[self.design_names[0]], 4)}" if p.at else "overall"
                 rows.append(f"  {place:<28} P = {p.probability:.3f}  ({level}: {p.low:.3f} to {p.high:.3f}, {p.runs} runs)")
             rows += self._crossing_rows(points)
         for mode in self.modes:
-            rows.append(f"  failed: {mode.name:<24} {100 * mode.share:5.1f} %  {_region(mode)}")
+            rows.append(f"  failed: {mode.words:<24} {100 * mode.share:5.1f} %  {_region(mode)}")
         for index in self.indices:
             rows.append(
                 f"  Sobol indices of {index.name:<20} first {index.first:6.3f} ± {index.first_half_width:.3f}   "
                 f"total {index.total:6.3f} ± {index.total_half_width:.3f}"
             )
-        return "\n".join([*rows, *(f"  note: {finding}" for finding in self.findings)])
+        return rows
 
-    def _crossing_rows(self, points: list[Point]) -> list[str]:
+    def crossings(self, points: list[Point]) -> list[tuple[float, float, float, float]]:
+        """Where along the first design variable P is 0.9, 0.5 and 0.1, with intervals, by the probit; only between points."""
         fit = self.probit(points) if len(points) > 2 and points[0].at else None
         if fit is None:
             return []
-        name, rows = self.design_names[0], []
-        for share in (0.9, 0.5, 0.1):
-            x, low, high = fit.where(share)
-            if points[0].at[name] <= x <= points[-1].at[name]:
-                rows.append(
-                    f"  P = {share:g} at {name} = {x:.4g}  ({100 * self.confidence:g} %: {low:.4g} to {high:.4g}, probit)"
-                )
+        name = self.design_names[0]
+        found = [(share, *fit.where(share)) for share in (0.9, 0.5, 0.1)]
+        return [entry for entry in found if points[0].at[name] <= entry[1] <= points[-1].at[name]]
+
+    def _crossing_rows(self, points: list[Point]) -> list[str]:
+        level, rows = f"{100 * self.confidence:g} %", []
+        for share, *places in self.crossings(points):
+            x, low, high = (number_text(place, 4) for place in places)
+            rows.append(f"  P = {share:g} at {self.design_names[0]} = {x}  ({level}: {low} to {high}, probit)")
         return rows
 
     def to_document(self) -> dict[str, Any]:
@@ -175,7 +186,7 @@ class Study:
             if data.get("schema") != SCHEMA:
                 raise ParameterError(f"{path}: schema is {data.get('schema')!r}; expected '{SCHEMA}'")
             kept = {name: data[name] for name in cls.__dataclass_fields__}
-            kept["points"] = tuple(Point(**point) for point in kept["points"])
+            kept["points"] = tuple(_point(point) for point in kept["points"])
             kept["modes"] = tuple(_mode(mode) for mode in kept["modes"])
             kept["tornado"] = tuple(Swing(s["name"], tuple(s["at_low"]), tuple(s["at_high"])) for s in kept["tornado"])
             kept["indices"] = tuple(Index(**index) for index in kept["indices"])
@@ -186,10 +197,30 @@ class Study:
             raise ParameterError(f"{path}: cannot be read as the result of a study ({error})") from None
 
 
+def _point(data: dict[str, Any]) -> Point:
+    reserve = data.get("grip_reserve")
+    return Point(**data | {"grip_reserve": tuple(map(float, reserve)) if reserve else None})
+
+
 def _mode(data: dict[str, Any]) -> Mode:
     region = {name: (float(a), float(b), float(c)) for name, (a, b, c) in data["region"].items()}
     return Mode(**data | {"region": region})
 
 
 def _region(mode: Mode) -> str:
-    return "; ".join(f"{name} {low:.3g} to {high:.3g}" for name, (low, _, high) in list(mode.region.items())[:4])
+    return "; ".join(f"{name} {span_text(low, high)}" for name, (low, _, high) in list(mode.region.items())[:4])
+
+
+def number_text(number: float, digits: int = 3) -> str:
+    """A number for people: 1570 and 0.0157, with a power of ten only where it has many zeros, 1.57e8."""
+    text = f"{number:.{digits}g}"
+    if "e" in text and 1.0 <= abs(number) < _MANY:
+        return f"{float(text):.0f}"
+    mantissa, _, power = text.partition("e")
+    return f"{mantissa}e{int(power)}" if power else text
+
+
+def span_text(low: float, high: float) -> str:
+    """One number where a single run failed so, or all at the same place."""
+    first, last = number_text(low), number_text(high)
+    return first if first == last else f"{first} to {last}"

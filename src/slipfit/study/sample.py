@@ -9,8 +9,8 @@ Philox is a generator that is a function of key and counter [Salmon2011]. An inp
 study with one input more keeps the numbers of the old ones.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -19,14 +19,20 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import qmc
 
-from slipfit.contact import LAWS
 from slipfit.errors import ParameterError
 from slipfit.library import find_ground
+from slipfit.study.climb_model import ClimbModel
 from slipfit.study.file import FromTable, Sampling, StudyFile
 from slipfit.study.model import Model, ScenarioModel, StepModel
 from slipfit.study.spread import NEGLIGIBLE, Spread
-from slipfit.twin import Twin
-from slipfit.twin.posterior import EvenBetween, NormalTogether, spreads
+from slipfit.twin import OmniTwin, Twin
+from slipfit.twin.posterior import EvenBetween, NormalTogether, spreads, without
+
+#: What tables and posteriors lose beyond bounds is told from this share of the runs on.
+TOLD = 1e-3
+
+#: A distribution of which more than this lies beyond what is possible is a mistake, and no tail to be cut off.
+MOST_CUT_OFF = 0.5
 
 #: Numbers that one turn of Philox gives.
 _PER_TURN = 4
@@ -65,6 +71,15 @@ class Part:
         quantiles = (entry.quantile(*limits) for entry, limits in zip(self.entries, self.bounds, strict=True))
         return {name: of(column) for name, of, column in zip(self.names, quantiles, columns, strict=True)}
 
+    def beyond(self, k: int) -> float:
+        """Share of the k-th input that lies beyond its bounds; 0 where the file itself cuts it off."""
+        if self.together is None:
+            return self.entries[k].beyond(*self.bounds[k])
+        t, std = self.together, float(np.sqrt(np.sum(self.together.root[k] ** 2)))
+        if std == 0.0:
+            return 0.0
+        return float(ndtr((t.low[k] - t.mean[k]) / std) + ndtr((t.mean[k] - t.high[k]) / std))
+
 
 def _mixed(root: np.ndarray, scores: np.ndarray) -> list[np.ndarray]:
     """root z for every run; a matrix product would sum in an order that depends on the number of runs."""
@@ -87,11 +102,20 @@ class Sampler:
     design_names: tuple[str, ...]
     cells: np.ndarray  # (cells, design variables)
     size: int = 0  # runs per cell of a Latin hypercube
+    written: Mapping[str, str] = field(default_factory=dict)  # names as the study's file has them, where they differ
 
     @property
     def names(self) -> tuple[str, ...]:
         """All inputs that vary, design variables first."""
         return (*self.design_names, *(name for part in self.parts for name in part.names))
+
+    def shown(self, name: str) -> str:
+        """An input as the study's file calls it; tables and answers do too."""
+        return self.written.get(name, name)
+
+    @property
+    def shown_names(self) -> tuple[str, ...]:
+        return tuple(self.shown(name) for name in self.names)
 
     def run_numbers(self, span: Span) -> np.ndarray:
         """One number per run of the whole study: k x cells + cell."""
@@ -111,6 +135,16 @@ class Sampler:
             start += len(part.names)
         return columns
 
+    def cut_off(self) -> list[tuple[str, str, float]]:
+        """Inputs of tables and posteriors that reach beyond what is possible: name, label and share of the runs beyond."""
+        found = []
+        for part in self.parts:
+            for k, name in enumerate(part.names):
+                share = part.beyond(k)
+                if share > TOLD:
+                    found.append((name, part.label, share))
+        return found
+
     def uniforms(self, span: Span) -> np.ndarray:
         """Numbers between 0 and 1, both excluded, shape (runs, inputs)."""
         labels = [f"{part.label}/{name}" for part in self.parts for name in part.names]
@@ -129,8 +163,13 @@ def _stream(seed: int, label: str, first: int, last: int) -> np.ndarray:
     bits.advance(first // _PER_TURN)
     skip = first % _PER_TURN
     raw = np.asarray(bits.random_raw(skip + last - first))[skip:]
+    return _between_0_and_1(raw)
+
+
+def _between_0_and_1(raw: np.ndarray) -> np.ndarray:
+    """From 64 random bits to a number between 0 and 1, both excluded: the largest sum would round to 1."""
     tops: np.ndarray = (raw >> np.uint64(11)).astype(np.float64)
-    return np.asarray((tops + 0.5) * 2.0**-53)
+    return np.minimum((tops + 0.5) * 2.0**-53, 1.0 - 2.0**-53)
 
 
 def _sobol(seed: int, span: Span, inputs: int, scramblings: int) -> np.ndarray:
@@ -172,10 +211,13 @@ def sampler_of(study: StudyFile, model: Model) -> Sampler:
         levels.append(entry.levels())
     cells = np.array(np.meshgrid(*levels, indexing="ij")).reshape(len(levels), -1).T if levels else np.zeros((1, 0))
     parts = tuple(_parts(study, model))
-    names = [*(model.full_name(name) for name in study.design), *(name for part in parts for name in part.names)]
+    names = [model.full_name(name) for name in (*study.fixed, *study.design)]
+    names += [name for part in parts for name in part.names]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ParameterError(f"{twice[0]} varies for two reasons (table, posterior, distribution or design); keep one of them")
+        raise ParameterError(
+            f"{twice[0]} is given twice (fixed, design, distribution, table or posterior, perhaps by a short name); keep one"
+        )
     runs = study.stop.runs or 0
     return Sampler(
         seed=study.seed,
@@ -184,6 +226,11 @@ def sampler_of(study: StudyFile, model: Model) -> Sampler:
         design_names=tuple(model.full_name(name) for name in study.design),
         cells=cells,
         size=-(-runs // len(cells)),
+        written={
+            full: name
+            for name in (*study.design, *(name for name, entry in study.uncertain.items() if isinstance(entry, Spread)))
+            if (full := model.full_name(name)) != name
+        },
     )
 
 
@@ -197,11 +244,20 @@ def _parts(study: StudyFile, model: Model) -> list[Part]:
             parts.append(_table_part(name, entry, model))
         else:
             parts += _posterior_parts(study, model)
-    if linked:
-        names = tuple(name for name in study.uncertain if name in linked)
-        entries = tuple(entry for name, entry in study.uncertain.items() if name in linked and isinstance(entry, Spread))
+    for names in _linked(study):
+        entries = tuple(entry for name in names if isinstance(entry := study.uncertain[name], Spread))
         parts.append(_checked(" and ".join(names), names, entries, model, _correlation_root(study, names)))
     return parts
+
+
+def _linked(study: StudyFile) -> list[tuple[str, ...]]:
+    """Names that correlations link, in one group if they are linked through others; in the order of the file."""
+    groups: list[set[str]] = []
+    for entry in study.correlated:
+        touched = [group for group in groups if group & set(entry.between)]
+        groups = [group for group in groups if group not in touched] + [set(entry.between).union(*touched)]
+    found = [tuple(name for name in study.uncertain if name in group) for group in groups]
+    return sorted(found, key=lambda names: list(study.uncertain).index(names[0]))
 
 
 def _checked(
@@ -212,9 +268,9 @@ def _checked(
         beyond = entry.beyond(low, high)
         if beyond > NEGLIGIBLE:
             limit = f"`above: {low:g}`" if entry.beyond(low, np.inf) > NEGLIGIBLE else f"`below: {high:g}`"
+            remedy = f"cut it off with {limit}, or correct it" if beyond < MOST_CUT_OFF else "correct it"
             raise ParameterError(
-                f"uncertain.{name}: {entry.text()} lies outside [{low:g}, {high:g}] in {beyond:.2g} of all runs; cut it off with "
-                f"{limit}, or correct it"
+                f"uncertain.{name}: {entry.text()} lies outside [{low:g}, {high:g}] in {100 * beyond:.3g} % of all runs; {remedy}"
             )
     return Part(label, tuple(model.full_name(name) for name in names), entries=entries, bounds=bounds, root=root)
 
@@ -222,6 +278,8 @@ def _checked(
 def _correlation_root(study: StudyFile, names: tuple[str, ...]) -> np.ndarray:
     matrix = np.eye(len(names))
     for entry in study.correlated:
+        if entry.between[0] not in names:
+            continue
         i, j = (names.index(name) for name in entry.between)
         matrix[i, j] = matrix[j, i] = entry.value
     try:
@@ -233,7 +291,7 @@ def _correlation_root(study: StudyFile, names: tuple[str, ...]) -> np.ndarray:
 
 
 def _table_part(label: str, entry: FromTable, model: Model) -> Part:
-    """Constants of a ground's file as normal, or log-normal with one relative spread, within the law's bounds."""
+    """Constants of a ground's file as normal, within the law's bounds; how much of them lies beyond is told (`cut_off`)."""
     ground = find_ground(entry.from_)
     if isinstance(model, StepModel):
         raise ParameterError(f"uncertain.{label}: a step on hard ground has no soil; give curb.sinkage_m a distribution")
@@ -251,12 +309,7 @@ def _table_part(label: str, entry: FromTable, model: Model) -> Part:
 
 def _posterior_parts(study: StudyFile, model: Model) -> list[Part]:
     """The twin's constants, as sure or unsure as its calibration left them."""
-    assert isinstance(model, ScenarioModel)
-    assert isinstance(model.driver, Twin)
-    fitted = model.driver.grounds.get(model.surface.name)
-    if fitted is None:
-        raise ParameterError(f"uncertain.twin: the twin has no posterior on {model.surface.name}, no ground of its own")
-    found = spreads(fitted, LAWS[fitted.law], model.driver.robot)
+    found = _spreads_in_climb(study, model) if isinstance(model, ClimbModel) else _spreads_on_ground(model)
     if not found:
         raise ParameterError(f"uncertain.twin: no constant of {study.twin} has a spread; calibrate it, or leave `twin` out")
     parts = []
@@ -267,3 +320,34 @@ def _posterior_parts(study: StudyFile, model: Model) -> list[Part]:
         else:
             parts.append(Part("twin", entry.names, together=entry))
     return parts
+
+
+def _spreads_on_ground(model: Model) -> list[NormalTogether | EvenBetween]:
+    """Of the ground that is driven on."""
+    assert isinstance(model, ScenarioModel)
+    assert isinstance(model.driver, Twin | OmniTwin)
+    fitted = model.driver.grounds.get(model.surface.name)
+    if fitted is None:
+        raise ParameterError(f"uncertain.twin: the twin has no posterior on {model.surface.name}, no ground of its own")
+    return spreads(fitted, fitted.info, model.driver.robot)
+
+
+def _spreads_in_climb(study: StudyFile, model: ClimbModel) -> list[NormalTogether | EvenBetween]:
+    """Of the twin's grounds that stand for the climb's surface and soil, less what the study itself gives: a curb's friction
+    under `uncertain` is the curb's, and not the twin's."""
+    assert model.twin is not None
+    if not model.grounds:
+        raise ParameterError(
+            f"uncertain.twin: no ground of {study.twin} stands in this climb, whose surface and soil are its own or the study's"
+        )
+    own = {*study.fixed, *study.design, *(name for name, entry in study.uncertain.items() if isinstance(entry, Spread))}
+    given = {model.full_name(name) for name in own}
+    grounds = [model.twin.grounds[name] for name in model.grounds]
+    told = [entry for ground in grounds for entry in spreads(ground, ground.info, model.robot)]
+    found = [left for entry in told if (left := without(entry, given)) is not None]
+    if told and not found:
+        raise ParameterError(
+            f"uncertain.twin: the study itself gives all that {study.twin} is unsure of ({', '.join(sorted(given))}); leave "
+            f"`twin: posterior` out, or those"
+        )
+    return found

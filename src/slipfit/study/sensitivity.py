@@ -6,21 +6,29 @@
 Y is 1 for success and 0 otherwise; design variables count as even over their range. Inputs that are drawn together (correlated, a
 twin's posterior, a ground's table) are one group, because indices of dependent inputs are not shares of anything.
 
-Reference  [Saltelli2010] for the estimators, intervals by bootstrap, as in [SALib2017]
+Intervals are those of a bootstrap over the rows of the design. A row is (y_A, y_B, y_AB), each one of two values, so there are
+eight kinds of rows, and a resample of N rows is one draw of how many there are of each: its cost does not depend on N.
+
+Reference  [Saltelli2010] for the estimators, as in [SALib2017]
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from slipfit.errors import ParameterError
 from slipfit.study.sample import Part, Sampler, Span
 from slipfit.study.spread import Spread
 
+#: Memory of Saltelli's design, which every worker holds (bytes).
+MOST_BYTES = 2_000_000_000
+
 #: Bootstrap resamples of the intervals.
-RESAMPLES = 200
+RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -41,10 +49,21 @@ class SaltelliSampler:
     seed: int
     base_runs: int
     parts: tuple[Part, ...]
+    sampler: Sampler
 
     @classmethod
     def of(cls, sampler: Sampler, base_runs: int) -> "SaltelliSampler":
-        return cls(sampler.seed, base_runs, (*_design_parts(sampler), *sampler.parts))
+        found = cls(sampler.seed, base_runs, (*_design_parts(sampler), *sampler.parts), sampler)
+        size = 8 * found.runs * len(found.names)
+        if size > MOST_BYTES:
+            raise ParameterError(
+                f"sensitivity.base_runs = {base_runs} with {len(found.names)} inputs makes a design of {size / 1e9:.3g} GB; "
+                f"expected at most {MOST_BYTES / 1e9:g} GB, take fewer"
+            )
+        return found
+
+    def shown(self, name: str) -> str:
+        return self.sampler.shown(name)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,7 +99,7 @@ def _design_parts(sampler: Sampler) -> list[Part]:
         low, high = float(sampler.cells[:, d].min()), float(sampler.cells[:, d].max())
         if low < high:
             even = Spread(uniform=(low, high))
-            parts.append(Part(name, (name,), entries=(even,), bounds=((low, high),)))
+            parts.append(Part(sampler.shown(name), (name,), entries=(even,), bounds=((low, high),)))
     return parts
 
 
@@ -99,19 +118,32 @@ def _saltelli(groups: tuple[str, ...], base_runs: int, seed: int) -> np.ndarray:
 
 def sobol_indices(sampler: SaltelliSampler, verdict: np.ndarray, confidence: float) -> tuple[Index, ...]:
     """Indices from the verdicts of all runs of the design, in its order. None where all runs ended alike: nothing varies then."""
-    from SALib.analyze import sobol
-
-    verdict = np.asarray(verdict, dtype=float)
-    if verdict.min() == verdict.max():
+    is_good = np.asarray(verdict, dtype=bool)
+    share = float(is_good.mean())
+    if share in (0.0, 1.0):
         return ()
-    found = sobol.analyze(
-        _problem(sampler.groups),
-        verdict,
-        calc_second_order=False,
-        num_resamples=RESAMPLES,
-        conf_level=confidence,
-        seed=sampler.seed,
-    )
     labels = list(dict.fromkeys(sampler.groups))
-    rows = zip(labels, found["S1"], found["S1_conf"], found["ST"], found["ST_conf"], strict=True)
-    return tuple(Index(label, *(float(number) for number in numbers)) for label, *numbers in rows)
+    rows = is_good.reshape(sampler.base_runs, len(labels) + 2)  # of A, of A with a column of B for each label, of B
+    z = NormalDist().inv_cdf(0.5 + 0.5 * confidence)
+    found = []
+    for k, label in enumerate(labels):
+        kinds = np.bincount(4 * rows[:, 0] + 2 * rows[:, -1] + rows[:, k + 1], minlength=8)
+        first, total = _estimates(kinds, share)
+        rng = np.random.default_rng([sampler.seed, k])
+        resampled = _estimates(rng.multinomial(sampler.base_runs, kinds / sampler.base_runs, size=RESAMPLES), share)
+        first_half, total_half = (z * float(estimates.std(ddof=1)) for estimates in resampled)
+        found.append(Index(label, float(first), first_half, float(total), total_half))
+    return tuple(found)
+
+
+def _estimates(kinds: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """S and T [Saltelli2010] from how many rows of the eight kinds (y_A, y_B, y_AB) there are, shape (..., 8); 0 where y does not
+    vary. Verdicts are taken less their mean over all runs, the share: S is biased otherwise."""
+    a, b, ab = (np.array([(kind >> bit) & 1 for kind in range(8)]) - share for bit in (2, 1, 0))
+    runs = kinds.sum(axis=-1)
+    mean = kinds @ (a + b) / (2 * runs)
+    variance = kinds @ (a * a + b * b) / (2 * runs) - mean * mean
+    explained, left = kinds @ (b * (ab - a)) / runs, 0.5 * (kinds @ (a - ab) ** 2) / runs
+    varies = variance > np.finfo(float).eps
+    per = np.where(varies, 1.0 / np.where(varies, variance, 1.0), 0.0)
+    return explained * per, left * per

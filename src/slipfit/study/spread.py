@@ -8,19 +8,65 @@ all pass through the same door. Tails beyond a physical bound are cut off (Q of 
 
 import math
 from collections.abc import Callable
-from typing import Annotated
+from pathlib import Path
+from reprlib import repr as shown
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 from scipy.special import ndtr, ndtri
 
-from slipfit.library.files import FileModel
+from slipfit.errors import LogError
+from slipfit.library.files import FileModel, validated
+from slipfit.logs.csv_table import read_table
 from slipfit.simulate.scenario import Number
 
 #: A tail beyond a bound of the model that holds less than this is cut off without a word; one that holds more is a mistake.
 NEGLIGIBLE = 1e-6
 
+#: Measured values of one number at most: a study keeps them in its file.
+MOST_MEASURED = 100_000
+
 _KINDS = ("normal", "log_normal", "uniform", "triangular", "empirical")
+
+#: What the numbers of a distribution are, and how many.
+_NUMBERS = {
+    "normal": (2, "mean and standard deviation, as [0.6, 0.1]"),
+    "log_normal": (2, "median and standard deviation of the logarithm, as [0.05, 0.3]"),
+    "uniform": (2, "lowest and highest value, as [0.05, 0.2]"),
+    "triangular": (3, "lowest, most likely and highest value, as [0.4, 0.6, 0.7]"),
+}
+
+
+class Measured(FileModel):
+    """Measured values in a CSV file with a header; empty cells are left out."""
+
+    file: str
+    column: str
+
+    def values(self) -> list[float]:
+        """All of them, in the file's order."""
+        try:
+            found = read_table(Path(self.file)).numbers(self.column)
+        except LogError as error:
+            raise ValueError(str(error).replace(", which the column map (--columns) names", "")) from None
+        found = found[~np.isnan(found)]
+        if len(found) > MOST_MEASURED:
+            raise ValueError(f"{self.file}: {len(found)} values; expected at most {MOST_MEASURED}, take a part of them")
+        return [float(value) for value in found]
+
+
+def _measured(given: Any) -> Any:
+    """The values themselves where a file is named."""
+    return validated(Measured, given, where="empirical").values() if isinstance(given, dict) else given
+
+
+MeasuredValues = Annotated[
+    list[Number],
+    Field(min_length=2),
+    BeforeValidator(_measured),
+    WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "number"}, "minItems": 2}, Measured.model_json_schema()]}),
+]
 
 
 class Spread(FileModel):
@@ -30,9 +76,17 @@ class Spread(FileModel):
     log_normal: tuple[Number, Number] | None = None  # median, standard deviation of the natural logarithm
     uniform: tuple[Number, Number] | None = None  # lowest, highest
     triangular: tuple[Number, Number, Number] | None = None  # lowest, most likely, highest
-    empirical: Annotated[list[Number], Field(min_length=2)] | None = None  # measured values, all alike likely
+    empirical: MeasuredValues | None = None  # measured values, or the file that holds them; all alike likely
     above: Number | None = None
     below: Number | None = None
+
+    @field_validator(*_NUMBERS, mode="before")
+    @classmethod
+    def _has_its_numbers(cls, given: Any, info: ValidationInfo) -> Any:
+        count, words = _NUMBERS[str(info.field_name)]
+        if given is None or (isinstance(given, list | tuple) and len(given) == count):
+            return given
+        raise ValueError(f"found {shown(given)}; give {words}")
 
     @model_validator(mode="after")
     def _has_a_spread(self) -> "Spread":
@@ -81,6 +135,9 @@ class Spread(FileModel):
         """Q of the distribution cut off at its own limits and at these."""
         left, right = self.support
         left, right = max(left, low), min(right, high)
+        if self.kind == "empirical":
+            kept = np.sort([value for value in self.empirical or () if left <= value <= right])
+            return lambda u: kept[np.clip((np.asarray(u) * len(kept)).astype(np.int64), 0, len(kept) - 1)]
         first, last = self._share_below(left, is_before=True), self._share_below(right, is_before=False)
         whole = self._whole_quantile()
 
@@ -115,16 +172,13 @@ class Spread(FileModel):
             return lambda u: a[0] * np.exp(a[1] * ndtri(u))
         if self.kind == "uniform":
             return lambda u: a[0] + (a[1] - a[0]) * u
-        if self.kind == "triangular":
-            low, mode, top = a
-            turn = (mode - low) / (top - low)
-            return lambda u: np.where(
-                u < turn,
-                low + np.sqrt(np.maximum(u, 0.0) * (top - low) * (mode - low)),
-                top - np.sqrt(np.maximum(1.0 - u, 0.0) * (top - low) * (top - mode)),
-            )
-        ordered = np.sort(np.asarray(a, dtype=float))
-        return lambda u: ordered[np.clip((u * len(ordered)).astype(np.int64), 0, len(ordered) - 1)]
+        low, mode, top = a
+        turn = (mode - low) / (top - low)
+        return lambda u: np.where(
+            u < turn,
+            low + np.sqrt(np.maximum(u, 0.0) * (top - low) * (mode - low)),
+            top - np.sqrt(np.maximum(1.0 - u, 0.0) * (top - low) * (top - mode)),
+        )
 
     def text(self) -> str:
         """As in the file, on one line."""

@@ -40,6 +40,21 @@ def test_scramblings_give_students_interval():
     assert [low[0], high[0]] == pytest.approx([0.5 - half, 0.5 + half], abs=1e-5)
 
 
+def test_near_the_ends_scramblings_hold_the_exact_interval():
+    """3 of 1024 in three of 16 scramblings, or as many failures. Student's interval ends at .0029 + 1.7531 x .0063 / 4 = .0057,
+    the exact one at .0075 (SciPy); with 160 successes there are enough to tell their spread."""
+    few = np.array([[1, 1, 1] + [0] * 13])
+    ends = stats.binomtest(3, 1024).proportion_ci(0.9, method="exact")
+    low, high = over_scramblings(few, np.full((1, 16), 64), 0.9)
+    assert low[0] <= ends.low
+    assert high[0] == pytest.approx(ends.high)
+    assert high[0] > 0.0075
+    mirrored = over_scramblings(64 - few, np.full((1, 16), 64), 0.9)
+    assert [1.0 - mirrored[1][0], 1.0 - mirrored[0][0]] == pytest.approx([low[0], high[0]])
+    low, high = over_scramblings(np.array([[9, 11] * 8]), np.full((1, 16), 64), 0.9)
+    assert high[0] - low[0] < 0.5 * np.diff(exact(np.array([160]), np.array([1024]), 0.9), axis=0)[0, 0]
+
+
 def test_scramblings_that_agree_do_not_claim_to_know_exactly():
     low, high = over_scramblings(np.zeros((1, 16)), np.full((1, 16), 32), 0.9)
     assert low[0] == 0.0

@@ -5,10 +5,12 @@ from collections import deque
 import numpy as np
 import pytest
 
-from slipfit.study.chunk import FIRST_TASK, Queue, missing
+from slipfit.errors import SimulationError
+from slipfit.study.chunk import FIRST_TASK, Queue, evaluate_possible, missing
 from slipfit.study.file import Sampling, Stop
 from slipfit.study.plan import FIRST_RUNS, Tally, first_counts, next_counts
 from slipfit.study.sample import Span
+from slipfit.study.verdicts import Verdicts
 from studies import CURVE, run_to_the_end, study
 
 STOP = Stop(half_width=0.03, at_most_runs=20000)
@@ -88,3 +90,41 @@ class TestChunks:
     @pytest.mark.parametrize("left", [1, 7])
     def test_few_runs_are_one_chunk(self, left):
         assert Queue(deque([Span(0, 0, left)])).take(sharing=3).runs == min(left, FIRST_TASK)
+
+
+class TestFewSobolPoints:
+    """Every scrambling has as many points as the others: a share of none is no share."""
+
+    @pytest.mark.parametrize("at_most", [16 * 18, 1000, 5000])
+    def test_scramblings_are_whole_and_within_the_limit(self, at_most):
+        counts = first_counts(18, Sampling(method="sobol"), Stop(half_width=0.1, at_most_runs=at_most))
+        assert np.all(counts % 16 == 0)
+        assert counts.sum() <= at_most
+
+    def test_the_widest_cells_are_doubled_first(self):
+        runs, successes = np.full((3, 16), 8), np.zeros((3, 16), dtype=int)
+        successes[1, ::2], successes[2, ::4] = 8, 8  # half of the scramblings disagree, and a quarter
+        counts = next_counts(Tally(runs, successes), Sampling(method="sobol"), Stop(half_width=0.01, at_most_runs=3 * 128 + 200))
+        assert counts.tolist() == [128, 256, 128]
+
+
+class Fussy:
+    """A model that refuses numbers above 1, and counts what it evaluates."""
+
+    outcomes, measures = ("good", "bad"), ("x_again",)
+
+    def evaluate(self, inputs, workers):
+        x = inputs["x"]
+        if np.any(x > 1.0):
+            raise SimulationError("x is larger than 1")
+        return Verdicts((x > 0.5).astype(np.int16), {"x_again": x})
+
+
+@pytest.mark.parametrize("cuts", [[], [1, 2, 50], [33], list(range(1, 100))])
+def test_runs_that_are_refused_do_not_depend_on_their_neighbours(cuts):
+    x = np.random.default_rng(1).uniform(0.0, 1.1, 100)
+    parts = [evaluate_possible(Fussy(), {"x": piece}, 1) for piece in np.split(x, cuts)]
+    found = np.concatenate([part.outcome for part in parts])
+    assert found.tolist() == np.select([x > 1.0, x > 0.5], [2, 1], 0).tolist()
+    again = np.concatenate([part.measures["x_again"] for part in parts])
+    assert np.array_equal(again, np.where(x > 1.0, np.nan, x), equal_nan=True)

@@ -8,7 +8,7 @@ from known_twins import known_twin
 from slipfit.errors import ParameterError
 from slipfit.library import find_ground
 from slipfit.study import prepare
-from slipfit.study.sample import Span
+from slipfit.study.sample import Span, _between_0_and_1
 from slipfit.twin import Twin
 from studies import CURVE, DOCUMENT, study
 
@@ -79,6 +79,15 @@ def test_correlated_inputs_do_not_feel_the_chunk():
     assert np.array_equal(columns(given, Span(0, 0, 777))[600:], columns(given, Span(0, 600, 777)))
 
 
+def test_uniform_numbers_exclude_0_and_1():
+    """The largest of 2^53 numbers, 1 - 2^-54, has no double of its own and would round to 1; all others keep their bits."""
+    top = 2**53 - 1
+    raw = np.array([0, 1 << 11, (top - 1) << 11, top << 11, 2**64 - 1], dtype=np.uint64)
+    found = _between_0_and_1(raw)
+    assert found[:3].tolist() == [2.0**-54, 3 * 2.0**-54, 1.0 - 2.0**-52]
+    assert found[3:].tolist() == [1.0 - 2.0**-53] * 2
+
+
 def test_every_run_has_a_number_of_its_own():
     given = sampler(CURVE)
     numbers = np.concatenate([given.run_numbers(Span(cell, 0, 50)) for cell in range(18)])
@@ -89,10 +98,12 @@ def test_every_run_has_a_number_of_its_own():
     ("changes", "sentence"),
     [
         ({"uncertain": DOCUMENT["uncertain"] | {"curb.friction": {"normal": [0.2, 0.1]}}}, r"above: 0"),
-        ({"uncertain": DOCUMENT["uncertain"] | {"curb.friction": {"uniform": [-0.1, 0.5]}}}, r"lies outside \[0, 5\] in 0.17"),
+        ({"uncertain": DOCUMENT["uncertain"] | {"curb.friction": {"uniform": [-0.1, 0.5]}}}, "in 16.7 % of all runs; cut it"),
+        ({"uncertain": DOCUMENT["uncertain"] | {"curb.friction": {"normal": [-0.6, 0.1]}}}, "in 100 % of all runs; correct it$"),
         ({"uncertain": DOCUMENT["uncertain"] | {"curb.frction": {"uniform": [0.1, 0.5]}}}, "did you mean 'curb.friction'"),
         ({"uncertain": {"curb.friction": {"uniform": [0.1, 0.5]}}}, "curb.height_m is given nowhere"),
-        ({"success": "arrived"}, "climbed"),
+        ({"uncertain": {"curb.height_m": {"uniform": [0.1, 0.2]}, "curb.frction": {"uniform": [0.1, 0.5]}}}, "'curb.friction'"),
+        ({"success": "arrived"}, "found 'arrived'; expected 'climbed'"),
         ({"fixed": {"mass_ahead_m": -1.0}}, "fixed.mass_ahead_m = -1"),
         ({"uncertain": DOCUMENT["uncertain"] | {"soil": {"from": "dry_asphalt"}}}, "sinkage"),
         (
@@ -160,3 +171,32 @@ class TestGroundsAndTwins:
         scale = np.sqrt(np.outer(matrix.diagonal(), matrix.diagonal()))
         assert found / scale == pytest.approx(matrix / scale, abs=4.0 * np.sqrt(2.0 / 20000))
         assert [given[name].mean() for name in names] == pytest.approx([0.005, 0.05], rel=4.0 * 0.04 / np.sqrt(20000))
+
+    def test_draws_that_were_put_on_a_bound_are_told(self, tmp_path):
+        """Normal with its mean one and a half standard deviations above 0: 6.7 % of it lie below."""
+        data = known_twin().to_mapping()
+        data["grounds"]["floor"]["parameters"]["c_long_per_n"] |= {"std": 0.005 / 1.5}
+        data["grounds"]["floor"].pop("covariance", None)
+        Twin.from_mapping(data, where="twin").save(tmp_path / "t.yaml")
+        found = self.rover(robot=None, twin=str(tmp_path / "t.yaml"), uncertain={"twin": "posterior"}).cut_off()
+        assert [(name, label) for name, label, _ in found] == [("c_long_per_n", "twin")]
+        assert found[0][2] == pytest.approx(0.0668, abs=1e-4)
+
+    def test_names_are_those_of_the_file(self):
+        given = self.rover(uncertain={"c_lat": {"uniform": [0.01, 0.02]}}, design={"mass_kg": {"values": [19.0, 20.0]}})
+        assert given.names == ("mass_kg", "c_lat_per_n")
+        assert given.shown_names == ("mass_kg", "c_lat")
+
+    def test_a_number_under_two_names_is_refused(self):
+        with pytest.raises(ParameterError, match="given twice"):
+            self.rover(uncertain={"c_lat": {"uniform": [0.01, 0.02]}}, fixed={"c_lat_per_n": 0.05})
+
+
+def test_pairs_that_nothing_links_are_groups_of_their_own():
+    more = {name: {"uniform": [0.2, 0.3]} for name in ("mass_ahead_m", "underside_m", "sprocket_radius_m")}
+    pairs = [("curb.friction", "curb.height_m"), ("mass_ahead_m", "underside_m"), ("sprocket_radius_m", "underside_m")]
+    found = sampler(uncertain=DOCUMENT["uncertain"] | more, correlated=[{"between": list(pair), "value": 0.5} for pair in pairs])
+    assert [part.names for part in found.parts] == [
+        ("curb.friction", "curb.height_m"),
+        ("mass_ahead_m", "underside_m", "sprocket_radius_m"),
+    ]

@@ -63,6 +63,9 @@ def test_bounds_of_the_model_cut_a_tail_off():
         ({"normal": [0, 1], "above": 2.0, "below": 1.0}, "leave nothing"),
         ({"normal": [0, 1], "above": 20.0}, "a range that it reaches"),
         ({"normal": ["x", 1]}, "expected a number"),
+        ({"normal": [0.6]}, r"normal: found \[0.6\]; give mean and standard deviation"),
+        ({"triangular": [0.2, 0.6]}, "give lowest, most likely and highest value"),
+        ({"uniform": 0.3}, "found 0.3; give lowest and highest value"),
         ({"nromal": [0, 1]}, "did you mean 'normal'"),
         ({"normal": [float("nan"), 1]}, "finite"),
     ],
@@ -70,3 +73,35 @@ def test_bounds_of_the_model_cut_a_tail_off():
 def test_what_is_no_distribution_is_refused(given, sentence):
     with pytest.raises(ParameterError, match=sentence):
         validated(Spread, given, where="here")
+
+
+def test_measured_values_that_are_cut_off_are_measured_ones():
+    """Every value that comes is one that was measured, even at the very edges of u."""
+    found = Spread(empirical=[0.3, 0.5, 0.7, 0.9], above=0.4, below=0.8).quantile()(
+        np.array([2.0**-54, 0.25, 0.75, 1.0 - 2.0**-53])
+    )
+    assert found.tolist() == [0.5, 0.5, 0.7, 0.7]
+
+
+class TestMeasuredValuesInAFile:
+    @pytest.fixture
+    def table(self, tmp_path):
+        path = tmp_path / "mu.csv"
+        path.write_text("place,mu,note\nyard,0.52,wet\nroad,0.61,\nlost,,\nhall,0.7,dry\n", encoding="utf-8")
+        return path
+
+    def test_they_are_read(self, table):
+        assert Spread(empirical={"file": str(table), "column": "mu"}).empirical == [0.52, 0.61, 0.7]
+
+    @pytest.mark.parametrize(
+        ("changes", "sentence"),
+        [
+            ({"column": "mue"}, "did you mean 'mu'"),
+            ({"column": "place"}, "expected a number"),
+            ({"file": "no.csv"}, "no such file"),
+            ({"colum": "mu"}, "did you mean 'column'"),
+        ],
+    )
+    def test_what_cannot_be_read_is_refused(self, table, changes, sentence):
+        with pytest.raises(ParameterError, match=sentence):
+            validated(Spread, {"empirical": {"file": str(table), "column": "mu"} | changes}, where="here")

@@ -1,12 +1,18 @@
 """Whole studies: the same tables whatever the threads, chunks and interruptions; partial results that can be read."""
 
 import json
+import re
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from slipfit.errors import ParameterError
-from slipfit.study import Study, Threads, run_study
+from slipfit.library import find_robot
+from slipfit.study import Study, Threads, prepare, run_study
+from slipfit.study.model import StepModel
 from slipfit.study.store import Store, read_table
 from studies import CURVE, DOCUMENT, study
 
@@ -96,6 +102,26 @@ def test_a_finished_study_that_is_resumed_runs_nothing(undisturbed, tmp_path):
     assert (folder / "journal.jsonl").read_text() == lines
 
 
+def test_a_round_is_counted_as_it_was_announced(tmp_path):
+    """So many runs are announced, and so many are counted, in each round; after a stop those that are left."""
+    told = []
+    file = SMALL.model_copy(update={"chunk_runs": 100})
+    with pytest.raises(Stopped):
+        run_study(file, tmp_path / "s", progress=stop_after(4))
+    run_study(file, tmp_path / "s", resume=True, progress=told.append)
+    announced, counted = 0, 0
+    rounds = 0
+    for text in told:
+        if found := re.match(r"(\d+) runs on ", text):
+            assert counted == announced
+            announced, counted, rounds = int(found[1]), 0, rounds + 1
+        elif found := re.match(r"(\d+) of (\d+) runs of this round", text):
+            counted = int(found[1])
+            assert int(found[2]) == announced
+    assert counted == announced
+    assert rounds > 2
+
+
 def test_the_answer_saves_and_loads_itself(undisturbed):
     folder, answer = undisturbed
     loaded = Study.load(folder / "result.json")
@@ -151,10 +177,10 @@ class TestFolders:
 
     def test_an_older_version_is_not_resumed(self, undisturbed, tmp_path):
         folder, _ = undisturbed
-        text = (folder / "study.yaml").read_text().replace("made_with: ", "made_with: 9.")
-        (tmp_path / "study.yaml").write_text(text)
+        text = (folder / "begun.json").read_text().replace('"made_with": "', '"made_with": "9.')
+        (tmp_path / "begun.json").write_text(text)
         with pytest.raises(ParameterError, match=r"was begun with slipfit 9\."):
-            Store.resume(tmp_path, SMALL)
+            Store.resume(tmp_path, SMALL, {})
 
     def test_a_study_is_not_overwritten(self, undisturbed):
         with pytest.raises(ParameterError, match="--resume"):
@@ -192,13 +218,196 @@ class TestFolders:
         ({"uncertain": DOCUMENT["uncertain"] | {"x": "posterior"}}, "only `twin`"),
         ({"sampling": {"method": "sobol", "scramblings": 8}}, "expected at least 16"),
         ({"sampling": {"method": "latin_hypercube"}, "stop": {"half_width": 0.1}}, "stop.runs"),
+        ({"stop": {"runs": 3}, "design": {"x": {"from": 0.1, "to": 0.2}}}, "stop.runs = 3 is too few for 12 points"),
+        ({"sampling": {"method": "sobol"}, "stop": {"half_width": 0.1, "at_most_runs": 15}}, "16 scramblings"),
+        ({"sampling": {"method": "latin_hypercube"}, "stop": {"runs": 10**9}}, "held in memory"),
         ({"sensitivity": {"base_runs": 100}}, "128"),
         ({"correlated": [{"between": ["curb.friction", "x"], "value": 0.5}]}, "'x' is no distribution"),
         ({"design": {"a": {"from": 0, "to": 1, "points": 200}, "b": {"from": 0, "to": 1, "points": 200}}}, "40000 combinations"),
         ({"sucess": "climbed"}, "did you mean 'success'"),
+        ({"design": {"x": {"from": 0.1, "to": 0.2, "steps": 7}}}, "'design.x.steps'; known are from, points, to, values$"),
         ({"schema": "slipfit/study/2"}, "expected 'slipfit/study/1'"),
     ],
 )  # fmt: skip
 def test_files_that_make_no_sense(changes, sentence):
     with pytest.raises(ParameterError, match=sentence):
         study(**changes)
+
+
+class TestWhatGoesWrongOnTheWay:
+    QUICK = study(stop={"runs": 64}, chunk_runs=16)
+
+    def stopped(self, folder, file=QUICK):
+        with pytest.raises(Stopped):
+            run_study(file, folder, progress=stop_after(3))
+
+    def test_two_processes_do_not_work_in_one_folder(self, tmp_path):
+        """A lock that the operating system frees with its process; another handle in this one stands for the other process."""
+        self.stopped(tmp_path / "s")
+        other = Store(tmp_path / "s")
+        for way in ({"resume": True}, {"force": True}):
+            with pytest.raises(ParameterError, match="another process"):
+                run_study(self.QUICK, tmp_path / "s", **way)
+        other.close()
+        assert run_study(self.QUICK, tmp_path / "s", resume=True).runs == 64
+
+    def test_a_spoilt_part_is_run_again(self, tmp_path):
+        whole = run_study(self.QUICK, tmp_path / "whole")
+        self.stopped(tmp_path / "s")
+        part = next((tmp_path / "s" / "parts").glob("*.parquet"))
+        part.write_bytes(bytes(part.stat().st_size))
+        told = []
+        again = run_study(self.QUICK, tmp_path / "s", resume=True, progress=told.append)
+        assert again.points == whole.points
+        assert same(tmp_path / "whole" / "runs.parquet", tmp_path / "s" / "runs.parquet")
+        assert "is not as it was written; what only it held is run again" in told[0]
+        assert f"parts/{part.name} is not as it was written" in again.findings[-1]
+
+    @pytest.mark.parametrize("where", [0.2, 0.4, 0.6, 0.75])
+    def test_a_few_bytes_that_a_disk_lost_are_noticed(self, tmp_path, where):
+        """64 zeros in a column, between columns or in the table of contents: some of that can be read, and is wrong."""
+        whole = run_study(self.QUICK, tmp_path / "whole")
+        self.stopped(tmp_path / "s")
+        part = next((tmp_path / "s" / "parts").glob("*.parquet"))
+        content = bytearray(part.read_bytes())
+        at = int(where * len(content))
+        content[at : at + 64] = bytes(64)
+        part.write_bytes(content)
+        assert run_study(self.QUICK, tmp_path / "s", resume=True).points == whole.points
+        assert same(tmp_path / "whole" / "runs.parquet", tmp_path / "s" / "runs.parquet")
+
+    def test_a_part_under_another_serial_or_of_another_study_is_not_counted(self, tmp_path):
+        whole = run_study(self.QUICK, tmp_path / "whole")
+        self.stopped(tmp_path / "s")
+        self.stopped(tmp_path / "other", study(stop={"runs": 64}, chunk_runs=16, seed=77))
+        first, *_, last = sorted((tmp_path / "s" / "parts").glob("*.parquet"))
+        foreign = sorted((tmp_path / "other" / "parts").glob("*.parquet"))[-1]
+        last.unlink()
+        shutil.copy(foreign, first.parent)
+        shutil.copy(first, first.with_name(first.name.replace("00000001", "00000099")))
+        shutil.copy(first, first.with_name("runs-notes.parquet"))
+        again = run_study(self.QUICK, tmp_path / "s", resume=True)
+        assert again.points == whole.points
+        assert same(tmp_path / "whole" / "runs.parquet", tmp_path / "s" / "runs.parquet")
+        assert sum("is not as it was written" in note for note in again.findings) == 3
+
+    def test_runs_that_stand_in_two_parts_count_once(self, tmp_path):
+        """As two processes may leave them where a network's disk has no locks; the first part stays."""
+        whole = run_study(self.QUICK, tmp_path / "whole")
+        self.stopped(tmp_path / "s")
+        store = Store.resume(tmp_path / "s", self.QUICK, prepare(self.QUICK).model.made_of())
+        parts = sorted(store.parts.glob("*.parquet"))
+        store.keep("runs", read_table(parts[0]))
+        store.close()
+        again = run_study(self.QUICK, tmp_path / "s", resume=True)
+        assert again.points == whole.points
+        assert same(tmp_path / "whole" / "runs.parquet", tmp_path / "s" / "runs.parquet")
+        assert "runs-00000004" in again.findings[-1]
+        assert "holds runs that another part holds too" in again.findings[-1]
+
+    @pytest.mark.parametrize("when", ["keep", "finish", "begin"])
+    def test_a_full_disk_is_told_and_loses_nothing(self, tmp_path, monkeypatch, when):
+        replace = Path.replace
+
+        def full(path, target):
+            if ("parts" in Path(target).parts) == (when == "keep"):
+                raise OSError(28, "No space left on device")
+            return replace(path, target)
+
+        with monkeypatch.context() as patch:
+            if when != "begin":
+                Store.create(tmp_path / "s", self.QUICK, {}, force=False).close()
+                patch.setattr("slipfit.study.store.Path.replace", full)
+            else:
+                self.stopped(tmp_path / "s")
+                (tmp_path / "s" / "journal.jsonl").unlink()
+                (tmp_path / "s" / "journal.jsonl").mkdir()  # nothing can be added to it
+            with pytest.raises(ParameterError, match=r"cannot be written \(.*what was finished stays"):
+                run_study(self.QUICK, tmp_path / "s", resume=True)
+        if when == "begin":
+            (tmp_path / "s" / "journal.jsonl").rmdir()
+        assert run_study(self.QUICK, tmp_path / "s", resume=True).runs == 64
+
+    def test_a_study_can_be_run_again_from_its_folder(self, tmp_path):
+        first = run_study(self.QUICK, tmp_path / "s")
+        assert run_study(tmp_path / "s" / "study.yaml", tmp_path / "again").points == first.points
+
+    def test_what_a_kill_at_the_beginning_left_is_no_hindrance(self, tmp_path):
+        (tmp_path / "s" / "parts").mkdir(parents=True)
+        (tmp_path / "s" / "lock").touch()
+        assert run_study(self.QUICK, tmp_path / "s").runs == 64
+
+
+class TestFilesBesideTheStudy:
+    @pytest.fixture
+    def place(self, tmp_path):
+        """A study of one's own robot, with measured frictions; nothing is run."""
+        find_robot("p3at").save(tmp_path / "mine.yaml")
+        (tmp_path / "slip.csv").write_text("c\n0.01\n0.02\n0.03\n", encoding="utf-8")
+        data = {
+            "schema": "slipfit/study/1",
+            "robot": "mine.yaml",
+            "scenario": "step_and_spin",
+            "success": "finished",
+            "uncertain": {"c_lat": {"empirical": {"file": "slip.csv", "column": "c"}}},
+            "stop": {"runs": 16},
+        }
+        (tmp_path / "study.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+        return tmp_path
+
+    def begun(self, place):
+        prepared = prepare(place / "study.yaml")
+        return prepared.file, prepared.model.made_of()
+
+    def test_they_are_found_from_anywhere(self, place, monkeypatch):
+        monkeypatch.chdir(place.parent)
+        file, _ = self.begun(place)
+        assert file.uncertain["c_lat"].empirical == [0.01, 0.02, 0.03]
+        assert file.with_whole_paths().robot == str(place / "mine.yaml")
+
+    def test_the_same_study_from_elsewhere_is_resumed(self, place, monkeypatch):
+        Store.create(place / "s", *self.begun(place), force=False).close()
+        monkeypatch.chdir(place)
+        prepared = prepare("study.yaml")
+        Store.resume(place / "s", prepared.file, prepared.model.made_of()).close()
+
+    @pytest.mark.parametrize(("name", "old", "new"), [("mine.yaml", "value: 20.0", "value: 21.0"), ("slip.csv", "0.03", "0.04")])
+    def test_one_that_changed_since_is_noticed(self, place, name, old, new):
+        Store.create(place / "s", *self.begun(place), force=False).close()
+        text = (place / name).read_text()
+        assert old in text
+        (place / name).write_text(text.replace(old, new, 1))
+        with pytest.raises(ParameterError, match="changed since"):
+            Store.resume(place / "s", *self.begun(place))
+
+
+def test_a_design_that_memory_cannot_hold_is_refused_before_anything_runs():
+    with pytest.raises(ParameterError, match="makes a design of"):
+        prepare(study(sensitivity={"base_runs": 2**24}, uncertain=DOCUMENT["uncertain"] | CURVE["uncertain"]))
+
+
+class TestRunsThatCannotBe:
+    """A step model that refuses steps above 150 mm stands for soils that carry nothing and steps out of reach."""
+
+    @pytest.fixture(autouse=True)
+    def fussy(self, monkeypatch):
+        evaluate = StepModel.evaluate
+
+        def fussy(model, inputs, workers=1):
+            if np.any(inputs["curb.height_m"] > 0.15):
+                raise ParameterError("curb.height_m is out of reach")
+            return evaluate(model, inputs, workers)
+
+        monkeypatch.setattr(StepModel, "evaluate", fussy)
+
+    def test_they_fail_and_are_told(self, tmp_path):
+        answer = run_study(study(stop={"runs": 300}), tmp_path / "s")
+        heights = read_table(tmp_path / "s" / "runs.parquet")["curb.height_m"]
+        mode = next(mode for mode in answer.modes if mode.name == "not possible")
+        assert mode.runs == np.sum(heights > 0.15)
+        assert any("not possible" in finding and "out of reach" in finding for finding in answer.findings)
+
+    def test_a_study_in_which_none_can_be_stops(self, tmp_path):
+        high = DOCUMENT["uncertain"] | {"curb.height_m": {"uniform": [0.2, 0.3]}}
+        with pytest.raises(ParameterError, match=r"no run of this study is possible: .* is out of reach"):
+            run_study(study(uncertain=high, stop={"runs": 20}), tmp_path / "s")
