@@ -7,30 +7,38 @@ import pytest
 
 from property.test_files_fuzz import spoilt_text, spoilt_tree
 from slipfit.errors import SlipfitError
-from slipfit.twin import Twin
+from slipfit.simulate.climb_scenario import find_climb
+from slipfit.simulate.climb_twin import climber_on_ground
+from slipfit.twin import TrackedTwin, load_twin
+from unit.twin.tracked_twins import twin as tracked
 from unit.twin.twins import example
 
 MUTANTS = 600  # of each way of spoiling it: 1200 in all
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("of", [example, tracked], ids=["wheels", "tracks"])
 @pytest.mark.parametrize("spoil", [spoilt_text, spoilt_tree])
-def test_a_spoilt_twin_gives_a_record_or_one_sentence(spoil, tmp_path):
+def test_a_spoilt_twin_gives_a_record_or_one_sentence(spoil, of, tmp_path):
     """What is taken in spite of all can be shown, simulated or refused, and reads back equal."""
-    good = example().to_yaml()
+    good, climb = of().to_yaml(), find_climb("curb_117mm")
     path, again = tmp_path / "mutant.yaml", tmp_path / "again.yaml"
     sentences = []
     for seed in range(MUTANTS):
         path.write_text(spoil(good, random.Random(seed)), encoding="utf-8", errors="surrogatepass")
         try:
-            record = Twin.load(path)
+            record = load_twin(path)
         except SlipfitError as error:
             sentences.append(str(error))
             continue
         record.save(again, force=True)
-        assert Twin.load(again) == record, f"seed {seed}"
+        assert load_twin(again) == record, f"seed {seed}"
         assert record.summary()
-        for use in (record.ground, lambda r=record: r.draws(3, 0), lambda r=record: r.with_payload(1.0)):
+        if isinstance(record, TrackedTwin):
+            own = (lambda r=record: climber_on_ground(r, climb), lambda r=record: r.draws(3, 0, "sand"))
+        else:
+            own = (record.ground, lambda r=record: r.draws(3, 0), lambda r=record: r.with_payload(1.0))
+        for use in own:
             with contextlib.suppress(SlipfitError):
                 use()
     assert len(sentences) > MUTANTS / 4, "hardly anything was spoilt"

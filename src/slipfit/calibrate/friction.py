@@ -19,7 +19,7 @@ Valid for  all wheels on the ground and all of them sliding; the load as a whole
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import stats
@@ -28,12 +28,15 @@ from slipfit.errors import ParameterError
 from slipfit.library import Parameter, Robot
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.library.robot import DcMotor
-from slipfit.twin import FittedParameter, LogOrigin, Status, Twin
+from slipfit.twin import FittedParameter, LogOrigin, Status, TwinFile
 
 #: Beyond this angle a robot tips over rather than slides.
 STEEPEST_RAD = math.radians(80.0)
 
 STATIC, SLIDING = "static", "sliding"
+
+#: A twin of any drive, the same that comes out.
+TwinOfAny = TypeVar("TwinOfAny", bound=TwinFile)
 
 
 @dataclass(frozen=True)
@@ -78,17 +81,21 @@ class Friction:
             "logs": [log.model_dump() for log in self.logs],
         }
 
-    def into(self, twin: Twin, ground: str | None = None) -> Twin:
-        """The twin with this coefficient; a bound does not replace a value."""
+    def into(self, twin: TwinOfAny, ground: str | None = None) -> TwinOfAny:
+        """The twin with this coefficient; a bound does not replace a value. Of tracks, sliding friction goes beside the static
+        one where that is known, and serves for both where it is not."""
         name = twin.ground_name(ground)
-        there = twin.grounds[name].parameters.get("mu") or twin.grounds[name].parameters.get("mu_long")
+        known = twin.grounds[name].parameters
+        static = known.get("mu_static")
+        key = "mu_dynamic" if self.kind == SLIDING and static is not None and static.value is not None else "mu"
+        there = known.get(key) or known.get("mu_long") or static
         if self.mu.value is None and there is not None and there.value is not None:
             raise ParameterError(
                 f"ground {name}: mu is {there.text()} already, and this test gives only a bound ({self.mu.text()}); "
                 f"nothing was changed, repeat the test until the robot slides"
             )
         note = f"mu of {name}: {self.kind} friction by {self.method}, {len(self.readings)} readings"
-        twin = twin.with_parameter("mu", self.mu, ground=name, note=note)
+        twin = twin.with_parameter(key, self.mu, ground=name, note=note)
         logs = [*twin.provenance.logs, *(log for log in self.logs if log not in twin.provenance.logs)]
         return twin.model_copy(update={"provenance": twin.provenance.model_copy(update={"logs": logs})})
 

@@ -18,7 +18,7 @@ from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.parameter import Parameter, VectorParameter
 from slipfit.library.robot import Robot
 from slipfit.library.terrain import Terrain, TerrainFile, find_terrain, terrain_names
-from slipfit.library.tracked_robot import TrackedRobot
+from slipfit.library.tracked_robot import TrackedRobot, as_wheeled
 
 __all__ = [
     "AnyRobot",
@@ -31,6 +31,7 @@ __all__ = [
     "TrackedRobot",
     "VectorParameter",
     "any_robot_from_mapping",
+    "as_wheeled",
     "citation",
     "find_any_robot",
     "find_ground",

@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 from slipfit.errors import ParameterError
 
@@ -48,6 +49,11 @@ class NamedFile(FileModel):
     def kind(cls) -> str:
         """What the `schema` line says, as in slipfit/robot/1."""
         return str(cls.model_fields["schema_"].default)
+
+    @classmethod
+    def file_schema(cls) -> dict[str, Any]:
+        """JSON schema of such files, for editors."""
+        return cls.model_json_schema(by_alias=True)
 
     @classmethod
     def from_mapping(cls, data: Any, *, where: str) -> Self:
@@ -185,10 +191,14 @@ def module_name(stem: str) -> str:
     return name if name.isidentifier() else f"_{name}"
 
 
+def _close(name: str, known: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The known names that a misspelt one may have meant, as a clause; all of them where none is near."""
     known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    close = _close(name, known)
     if close:
         return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
     return "known are " + ", ".join(known)
@@ -209,7 +219,7 @@ def _sentence(model: type[BaseModel], data: Any, error: ValidationError) -> str:
     path, *others = dict.fromkeys(_path(p["loc"], data, is_missing=p["type"] == "missing") for p in problems)
     also = f" (and {len(others)} more to mend)" if others else ""
     if first["type"] == "extra_forbidden":
-        return f"unknown key '{path}'; {nearest(str(first['loc'][-1]), _keys(model))}{also}"
+        return f"unknown key '{path}'; {nearest(str(first['loc'][-1]), _keys_at(model, first['loc']))}{also}"
     if first["type"] == "missing":
         return f"key '{path}' is missing{also}"
     if first["type"] == "union_tag_not_found":
@@ -239,10 +249,30 @@ def _path(loc: Sequence[int | str], data: Any, *, is_missing: bool) -> str:
     return "".join(parts)
 
 
-def _keys(annotation: Any) -> set[str]:
-    """Every key that a model and the models in it know."""
+def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
+    """The keys that are known where an unknown one stands; if it is like none of them, those below which it may belong to. Of its
+    path, names of a mapping's entries and of a union's members are no fields and lead no deeper."""
+    found = _models(model)
+    for entry in loc[:-1]:
+        deeper = [_models(field.annotation) for m in found for name, field in _fields(m).items() if name == entry]
+        found = set().union(*deeper) or found
+    own, below = {name for m in found for name in _fields(m)}, set().union(*(_keys_below(m) for m in found))
+    sought = str(loc[-1])
+    return below if _close(sought, below) and not _close(sought, own) else own
+
+
+def _keys_below(model: type[BaseModel]) -> set[str]:
+    """Every key of the models in a model."""
+    inner = set().union(*(_models(field.annotation) for field in model.model_fields.values()))
+    return set().union(*({*_fields(m), *_keys_below(m)} for m in inner))
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _models(annotation: Any) -> set[type[BaseModel]]:
+    """The models that an annotation is made of: itself, members of a union, entries of a mapping or list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        fields = annotation.model_fields
-        inner = (_keys(field.annotation) for field in fields.values())
-        return {field.alias or name for name, field in fields.items()}.union(*inner)
-    return set().union(*(_keys(argument) for argument in getattr(annotation, "__args__", ())))
+        return {annotation}
+    return set().union(*(_models(argument) for argument in getattr(annotation, "__args__", ())))

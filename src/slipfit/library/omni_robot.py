@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from slipfit.library.files import FileModel, NamedFile
 from slipfit.library.parameter import Between, Parameter, PerWheel, VectorParameter, Vectors
-from slipfit.library.robot import DcMotor, SpeedLoop
+from slipfit.library.robot import DcMotor, ImuPlace, SpeedLoop
 from slipfit.vehicles.loads import spring_shares
 from slipfit.vehicles.omni_kinematics import OMNI_ROLLER_RAD, free_motions, wheel_map
 
@@ -98,6 +98,7 @@ class OmniRobot(NamedFile):
     loads: Literal["statics", "equal"] = "statics"  # equal: each wheel carries its share of the weight, whatever happens
     wheels: OmniWheels
     powertrain: Annotated[SpeedLoop | DcMotor | Prescribed, Field(discriminator="kind")]
+    imu_at_m: ImuPlace | None = None
 
     @model_validator(mode="after")
     def _wheels_move_and_hold_the_robot(self) -> "OmniRobot":

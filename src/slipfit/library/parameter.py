@@ -18,10 +18,13 @@ ASSUMED = "assumed"
 _USUAL_MISTAKES = {
     "m": (("millimetres", 1e-3), ("centimetres", 1e-2)),
     "kg": (("grams", 1e-3),),
-    "rad": (("degrees", math.pi / 180.0),),
     "s": (("milliseconds", 1e-3),),
+    "mps": (("mm/s", 1e-3),),
     "kgm2": (("kg mm²", 1e-6), ("kg cm²", 1e-4)),
 }
+
+#: Angles up to a right one that are out of range were meant in radians all the same; larger ones are more likely degrees.
+_LIKELY_RAD = 1.5708
 
 #: Units at the end of names, as they stand in sentences.
 _UNITS = {
@@ -37,6 +40,7 @@ _UNITS = {
     "ohm": "ohm",
     "pa": "Pa",
     "kgm2": "kg m²",
+    "kgpm3": "kg/m³",
     "mps": "m/s",
     "radps": "rad/s",
     "mps2": "m/s²",
@@ -109,6 +113,27 @@ def unit_of(name: str) -> str:
     return last if "_" in name and "_per_" not in name and last in _UNITS else ""
 
 
+def unit_words(name: str) -> str:
+    """Unit at the end of a name as it stands in sentences: 'mass_kg' -> 'kg', 'density_kgpm3' -> 'kg/m³'; empty without one."""
+    return _UNITS.get(unit_of(name), "")
+
+
+def plain(value: float, digits: int) -> str:
+    """A number of so many digits without an exponent, as long as it has neither ten digits nor four noughts behind the point."""
+    short = f"{value:.{digits}g}"
+    if "e" not in short or not 1e-4 <= abs(value) < 1e9:
+        return short
+    return f"{float(short):.12f}".rstrip("0").rstrip(".")
+
+
+def in_degrees(name: str, value: float, std: float | None) -> str:
+    """An angle in degrees, in brackets, behind its unit; nothing for other numbers."""
+    if unit_of(name) != "rad":
+        return ""
+    spread = "" if std is None else f" ± {plain(math.degrees(std), 2)}°"
+    return f" ({plain(math.degrees(value), 4)}°{spread})"
+
+
 def out_of_range(name: str, value: float, lower: float, upper: float) -> str:
     """A sentence when the value cannot be right, else nothing."""
     unit = unit_of(name)
@@ -118,10 +143,23 @@ def out_of_range(name: str, value: float, lower: float, upper: float) -> str:
     if lower <= value <= upper:
         return ""
     sentence = f"{name} = {value:g}{tail} lies outside [{lower:g}, {upper:g}]{tail}"
+    if unit == "rad" and math.isfinite(value):
+        return sentence + _of_an_angle(value, lower, upper)
     for meant, factor in _USUAL_MISTAKES.get(unit, ()):
         if lower <= value * factor <= upper:
             return f"{sentence}; if you meant {meant}, write {value * factor:g}"
     return sentence
+
+
+def _of_an_angle(value: float, lower: float, upper: float) -> str:
+    """What an angle out of range is in degrees, or would be if it were meant in degrees."""
+    ends = " to ".join(f"{math.degrees(end):.4g}°" for end in (lower, upper) if math.isfinite(end))
+    if abs(value) <= _LIKELY_RAD:
+        return f", {math.degrees(value):.4g}° where {ends} are allowed"
+    meant = math.radians(value)
+    if lower <= meant <= upper:
+        return f"; if you meant degrees, write {meant:g}"
+    return f"; nor is {value:g}° = {meant:.5g} rad within {ends}"
 
 
 # --- how files write numbers -----------------------------------------------------------------------------------------

@@ -14,6 +14,9 @@ from slipfit.library.parameter import Between, Parameter, VectorParameter, Vecto
 
 Positive = Annotated[Parameter, Between(1e-12, 1e6)]
 
+#: Where an IMU sits: ahead, to the left and above, counted as the centre of mass is.
+ImuPlace = Annotated[VectorParameter, Vectors(3)]
+
 
 class Wheels(FileModel):
     """Wheels in pairs from front to rear, left before right: front-left, front-right, rear-left, rear-right."""
@@ -24,6 +27,22 @@ class Wheels(FileModel):
     spin_inertia_kgm2: Annotated[Parameter, Between(1e-7, 1e3)]
     tyre_stiffness_n_per_m: Annotated[Parameter, Between(10.0, 1e8)] | None = None  # each; on uneven ground
     tyre_damping_n_s_per_m: Annotated[Parameter, Between(0.0, 1e6)] | None = None
+    grouser_height_m: Annotated[Parameter, Between(0.0, 1.0)] | None = None  # beyond radius_m; counts on soil
+    grouser_count: Annotated[Parameter, Between(1.0, 1000.0)] | None = None  # around one wheel
+
+    @model_validator(mode="after")
+    def _grousers_are_whole(self) -> "Wheels":
+        height, count = self.grouser_height_m, self.grouser_count
+        if height is not None and height.value >= self.radius_m.value:
+            raise ValueError(
+                f"grouser_height_m = {height.value:g} m is not less than the wheel's radius_m of {self.radius_m.value:g} m; "
+                f"expected the height of the grousers above the rim, in metres"
+            )
+        if count is not None and height is None:
+            raise ValueError("grouser_count is given without grouser_height_m; give the height too, or neither")
+        if count is not None and not count.value.is_integer():
+            raise ValueError(f"grouser_count = {count.value:g}; expected a whole number of grousers around one wheel")
+        return self
 
     @model_validator(mode="after")
     def _come_in_pairs(self) -> "Wheels":
@@ -119,6 +138,7 @@ class Robot(NamedFile):
     rolling_resistance: Annotated[Parameter, Between(0.0, 1.0)] | None = None  # force against rolling over load
     caster_m: Annotated[Parameter, Between(0.0, 0.5)] | None = None  # how far behind its contact a tyre's side force acts
     torque_model: TorqueModel | None = None
+    imu_at_m: ImuPlace | None = None
 
     @classmethod
     def from_mapping(cls, data: Any, *, where: str) -> Self:

@@ -1,6 +1,7 @@
 """JSON schemas of the files, for editors: generated from the models, kept in library/schemas, tested to be current."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ FOLDER = Path(__file__).parent / "schemas"
 
 
 def schema_text(model: type[NamedFile]) -> str:
-    """The JSON schema of one kind of file; a robot's is that of its drive."""
-    schema = _robot_schema() if model is Robot else model.model_json_schema(by_alias=True)
+    """The JSON schema of one kind of file; a robot's or a twin's is that of its drive."""
+    schema = _robot_schema() if model is Robot else model.file_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = model.kind()
     schema["required"] = ["schema", *(key for key in schema.get("required", []) if key != "schema")]
@@ -23,17 +24,23 @@ def schema_text(model: type[NamedFile]) -> str:
 
 def _robot_schema() -> dict[str, Any]:
     """All drives in one: what a robot's file may hold follows its `drive`."""
-    models: dict[str, type[NamedFile]] = {"skid_steer": Robot, "omni": OmniRobot, "tracked": TrackedRobot}
+    return schema_by_drive({"skid_steer": Robot, "omni": OmniRobot, "tracked": TrackedRobot}, "Robot", lambda rule: rule)
+
+
+def schema_by_drive(
+    models: Mapping[str, type[NamedFile]], name: str, placed: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """One schema of files whose content follows a drive; `placed` puts a rule about the robot where the file has the robot."""
     drives = {drive: model.model_json_schema(by_alias=True) for drive, model in models.items()}
-    shared = {name: entry for schema in drives.values() for name, entry in schema.pop("$defs").items()}
+    shared = {key: entry for schema in drives.values() for key, entry in schema.pop("$defs").items()}
     keys = sorted(set.intersection(*(set(schema["required"]) for schema in drives.values())))
     return {
-        "$defs": shared | {f"Robot_{drive}": schema for drive, schema in drives.items()},
+        "$defs": shared | {f"{name}_{drive}": schema for drive, schema in drives.items()},
         "type": "object",
-        "properties": {"drive": {"enum": sorted(drives)}},
+        **placed({"properties": {"drive": {"enum": sorted(drives)}}}),
         "required": keys,
         "allOf": [
-            {"if": {"properties": {"drive": {"const": drive}}}, "then": {"$ref": f"#/$defs/Robot_{drive}"}}
+            {"if": placed({"properties": {"drive": {"const": drive}}}), "then": {"$ref": f"#/$defs/{name}_{drive}"}}
             for drive in sorted(drives)
         ],
     }

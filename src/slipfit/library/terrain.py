@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -52,6 +53,11 @@ class Terrain:
         rows, columns = self.heights_m.shape
         (x, y), d = self.origin_m, self.spacing_m
         return x, x + d * (columns - 1), y, y + d * (rows - 1)
+
+    def digest(self) -> str:
+        """SHA-256 of heights and where they stand: what a robot meets on it."""
+        place = np.array([self.spacing_m, *self.origin_m], dtype=float)
+        return sha256(np.ascontiguousarray(self.heights_m, dtype=float).tobytes() + place.tobytes()).hexdigest()
 
     def covers(self, x_m: Any, y_m: Any) -> Any:
         """Whether places belong to the map."""

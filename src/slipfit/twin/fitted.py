@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from slipfit.library.files import FileModel
-from slipfit.library.parameter import as_float
+from slipfit.library.parameter import as_float, plain
 
 #: Asymmetry and negative eigenvalues (of the correlations) up to this are rounding.
 ROUNDING = 1e-8
@@ -121,16 +121,27 @@ class FittedParameter(FileModel):
 
     def text(self) -> str:
         """Value, spread and interval, or the bounds, in one line."""
+        return ", ".join(word for word in (self.value_text(), *self._range_texts()) if word) or "unknown"
+
+    def value_text(self) -> str:
+        """Value and spread; empty without a value."""
+        if self.value is None:
+            return ""
+        return plain(self.value, 4) + ("" if self.std is None else f" ± {plain(self.std, 2)}")
+
+    def range_text(self) -> str:
+        """Interval or bounds; empty without any."""
+        return ", ".join(self._range_texts())
+
+    def _range_texts(self) -> list[str]:
         words = []
-        if self.value is not None:
-            words.append(f"{self.value:.4g}" + ("" if self.std is None else f" ± {self.std:.2g}"))
         if self.interval_90 is not None:
-            words.append(f"90 %: {self.interval_90[0]:.4g} to {self.interval_90[1]:.4g}")
+            words.append(f"90 %: {plain(self.interval_90[0], 4)} to {plain(self.interval_90[1], 4)}")
         if self.at_least is not None:
-            words.append(f"at least {self.at_least:.4g}")
+            words.append(f"at least {plain(self.at_least, 4)}")
         if self.at_most is not None:
-            words.append(f"at most {self.at_most:.4g}")
-        return ", ".join(words) or "unknown"
+            words.append(f"at most {plain(self.at_most, 4)}")
+        return words
 
 
 class Covariance(FileModel):

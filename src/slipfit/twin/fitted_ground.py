@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -32,15 +32,16 @@ _MANOEUVRES = {
 }
 
 
-def _tell_editors(schema: dict[str, Any]) -> None:
-    """JSON schema: the law is one of ours, and its constants are those that it has."""
-    schema["properties"]["law"]["enum"] = sorted(LAWS)
+def _tell_editors(schema: dict[str, Any], model: type["FittedGround"]) -> None:
+    """JSON schema: the law is one that such a ground may have, and its constants are those of the law."""
+    laws = model.laws
+    schema["properties"]["law"]["enum"] = sorted(laws)
     schema["allOf"] = [
         {
             "if": {"properties": {"law": {"const": law.name}}},
             "then": {"properties": {"parameters": {"propertyNames": {"enum": _names(law)}}}},
         }
-        for law in LAWS.values()
+        for law in laws.values()
     ]
 
 
@@ -68,6 +69,10 @@ class FittedGround(FileModel):
 
     model_config = ConfigDict(json_schema_extra=_tell_editors)
 
+    #: Laws that such a ground may have, and what to drive when a constant is not known, by the beginning of its name.
+    laws: ClassVar[Mapping[str, LawInfo]] = LAWS
+    manoeuvres: ClassVar[Mapping[str, str]] = _MANOEUVRES
+
     about: str = ""
     gravity_mps2: Annotated[Parameter, _GRAVITIES] = STANDARD_GRAVITY
     law: str
@@ -78,11 +83,16 @@ class FittedGround(FileModel):
     load_n: Annotated[Number, Field(gt=0.0)] | None = None
     kinematics: FittedKinematics | None = None
 
+    @property
+    def info(self) -> LawInfo:
+        """What the law tells about itself."""
+        return self.laws[self.law]
+
     @model_validator(mode="after")
-    def _constants_of_the_law(self) -> "FittedGround":
-        if self.law not in LAWS:
-            raise ValueError(f"there is no law '{self.law}'; {nearest(self.law, LAWS)}")
-        object.__setattr__(self, "parameters", _full_names(LAWS[self.law], self.parameters))
+    def _constants_of_the_law(self) -> Self:
+        if self.law not in self.laws:
+            raise ValueError(f"there is no law '{self.law}'; {nearest(self.law, self.laws)}")
+        object.__setattr__(self, "parameters", _full_names(self.info, self.parameters))
         if self.covariance is not None:
             object.__setattr__(self, "covariance", self._covariance_of_the_law(self.covariance))
         for key in self.combinations:
@@ -90,7 +100,7 @@ class FittedGround(FileModel):
         return self
 
     def _covariance_of_the_law(self, covariance: Covariance) -> Covariance:
-        info = LAWS[self.law]
+        info = self.info
         names = [wanted.name if (wanted := info.parameter(name)) else name for name in covariance.names]
         for given, name in zip(covariance.names, names, strict=True):
             if names.count(name) > 1:
@@ -100,7 +110,7 @@ class FittedGround(FileModel):
         return covariance.model_copy(update={"names": names})
 
     def _check_combination(self, key: str) -> None:
-        info, known = LAWS[self.law], [*_names(LAWS[self.law]), *BODY_FACTORS]
+        info, known = self.info, [*_names(self.info), *BODY_FACTORS]
         for factor in factors(key):
             if info.parameter(factor) is None and factor not in BODY_FACTORS:
                 raise ValueError(
@@ -110,33 +120,37 @@ class FittedGround(FileModel):
 
     def parameter(self, name: str) -> FittedParameter:
         """A constant by its full or short name."""
-        wanted = LAWS[self.law].parameter(name)
+        wanted = self.info.parameter(name)
         if wanted is None or wanted.name not in self.parameters:
             raise ParameterError(f"the ground has no constant '{name}'; {nearest(name, self.parameters)}")
         return self.parameters[wanted.name]
 
-    def with_parameter(self, name: str, fitted: FittedParameter) -> "FittedGround":
+    def with_parameter(self, name: str, fitted: FittedParameter) -> Self:
         """The same with one constant replaced or added; its covariances with others are forgotten."""
-        wanted = LAWS[self.law].parameter(name)
+        wanted = self.info.parameter(name)
         if wanted is None:
-            names = _names(LAWS[self.law])
+            names = _names(self.info)
             raise ParameterError(f"the law {self.law} has no constant '{name}'; {nearest(name, names)}")
         update: dict[str, Any] = {"parameters": {**self.parameters, wanted.name: fitted}}
         if self.covariance is not None:
             update["covariance"] = self.covariance.without(wanted.name)
-        return validated(FittedGround, dict(self) | update, where="ground")
+        return validated(type(self), dict(self) | update, where="ground")
 
     def as_ground(self, name: str, *, where: str) -> Ground:
-        """What a simulation needs: constants without a value are filled, and their notes say with what."""
-        found = {p.name: self._filled(p, where) for p in LAWS[self.law].parameters}
+        """What a simulation needs, as a ground."""
         data = {
             "name": name,
             "about": self.about,
             "gravity_mps2": self.gravity_mps2,
             "law": self.law,
-            "parameters": {key: entry for key, entry in found.items() if entry is not None},
+            "parameters": self.filled(where=where),
         }
         return validated(Ground, data, where=where)
+
+    def filled(self, *, where: str) -> dict[str, Parameter]:
+        """Constants for a simulation: those without a value are filled, and their notes say with what."""
+        found = {p.name: self._filled(p, where) for p in self.info.parameters}
+        return {name: entry for name, entry in found.items() if entry is not None}
 
     def _filled(self, wanted: LawParameter, where: str) -> Parameter | None:
         """A constant for simulation; none where the law finds it by itself."""
@@ -150,7 +164,7 @@ class FittedGround(FileModel):
             return None
         if choice is None or fitted is None:
             start = wanted.name.split("_per_")[0].split("_mps")[0]
-            drive = next((words for begin, words in _MANOEUVRES.items() if start.startswith(begin)), "drive more widely")
+            drive = next((words for begin, words in self.manoeuvres.items() if start.startswith(begin)), "drive more widely")
             raise ParameterError(
                 f"{where}: {wanted.name} ({wanted.about}) is not known, not even by a bound; {drive}, and calibrate again"
             )

@@ -63,10 +63,10 @@ class OdometryNoise(FileModel):
 
 
 class FittedKinematics(FileModel):
-    """What a ladder of models found on a ground.
+    """What a ladder of models found on a ground, or a drive's estimate.
 
     `track_m` is the track that a multiplier of the effective track refers to. `rung` is the simplest model that predicts as well
-    as the best, `numbers` its constants, sensors' delays included.
+    as the best, `numbers` its constants, sensors' delays included; of an estimate, which compares none, the model it used.
     """
 
     track_m: _AboveZero
@@ -75,6 +75,11 @@ class FittedKinematics(FileModel):
     rung: str
     numbers: dict[str, FittedParameter] = Field(default_factory=dict)
     odometry_noise: OdometryNoise | None = None
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether a comparison of models left its traces: the chosen one's numbers, or what odometry errs by."""
+        return bool(self.numbers) or self.odometry_noise is not None
 
     @model_validator(mode="after")
     def _above_zero(self) -> "FittedKinematics":

@@ -1,12 +1,13 @@
 """Draws of the constants, as sure or unsure as the calibration left them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from slipfit.contact.law import LawInfo
 from slipfit.errors import ParameterError
-from slipfit.library import Robot
+from slipfit.library import AnyRobot
 from slipfit.twin.fitted_ground import FittedGround
 
 #: Rounds of drawing anew what fell outside the law's bounds; a normal with its centre on a bound needs some thirty for a
@@ -34,7 +35,7 @@ class EvenBetween:
     high: float
 
 
-def spreads(ground: FittedGround, law: LawInfo, robot: Robot) -> list[NormalTogether | EvenBetween]:
+def spreads(ground: FittedGround, law: LawInfo, robot: AnyRobot) -> list[NormalTogether | EvenBetween]:
     """How unsure the calibration is: constants of the covariance together (normal), others with a `std` by themselves (normal),
     those of which only an upper bound is known evenly up to it from their lowest value. Constants without spread are left out."""
     bounds = {p.name: (p.lower, p.upper) for p in law.parameters}
@@ -56,6 +57,19 @@ def spreads(ground: FittedGround, law: LawInfo, robot: Robot) -> list[NormalToge
     return found
 
 
+def without(part: NormalTogether | EvenBetween, names: Collection[str]) -> NormalTogether | EvenBetween | None:
+    """The same without some of the constants (of normals that is the distribution of the others); None where none is left."""
+    if isinstance(part, EvenBetween):
+        return None if part.name in names else part
+    kept = [k for k, name in enumerate(part.names) if name not in names]
+    if not kept:
+        return None
+    own = tuple(part.names[k] for k in kept)
+    covariance = part.root[kept] @ part.root[kept].T
+    bounds = list(zip(part.low[kept].tolist(), part.high[kept].tolist(), strict=True))
+    return part if len(kept) == len(part.names) else _together(own, part.mean[kept].tolist(), covariance, bounds)
+
+
 def _together(
     names: tuple[str, ...], mean: list[float], covariance: np.ndarray, bounds: list[tuple[float, float]]
 ) -> NormalTogether:
@@ -67,7 +81,7 @@ def _together(
     return NormalTogether(names, np.array(mean), root, low, high)
 
 
-def draw(ground: FittedGround, law: LawInfo, robot: Robot, n: int, seed: int) -> dict[str, np.ndarray]:
+def draw(ground: FittedGround, law: LawInfo, robot: AnyRobot, n: int, seed: int) -> dict[str, np.ndarray]:
     """n draws of every constant that has a spread, by its full name. All stay within the law's bounds."""
     if n < 1:
         raise ParameterError(f"{n} draws were asked for; expected 1 or more")

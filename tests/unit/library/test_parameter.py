@@ -93,6 +93,20 @@ def test_a_wrong_unit_is_recognised(name, value, bounds, hint):
     assert out_of_range(name, value, *bounds).endswith(hint)
 
 
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (1.2217, "friction_angle_rad = 1.2217 rad lies outside [0, 1.0472] rad, 70° where 0° to 60° are allowed"),
+        (-0.1, "-5.73° where 0° to 60° are allowed"),
+        (70.0, "lies outside [0, 1.0472] rad; nor is 70° = 1.2217 rad within 0° to 60°"),
+        (28.0, "; if you meant degrees, write 0.488692"),
+    ],
+)
+def test_angles_out_of_range_are_told_in_degrees(value, words):
+    """70° = 1.2217 rad, which nobody means as 1.2 degrees; 28° = 0.488692 rad; -0.1 rad = -5.73°."""
+    assert out_of_range("friction_angle_rad", value, 0.0, 1.0472).endswith(words)
+
+
 def test_no_unit_is_suggested_that_would_not_fit_either():
     assert "meant" not in out_of_range("radius_m", -5.0, 0.01, 2.0)
 

@@ -41,6 +41,14 @@ def test_the_summary_tells_them():
     assert "0.2 m ahead, 0.1 m to the left, 0.06 rad heading after 2 s" in told
 
 
+def test_the_summary_claims_no_comparison_that_nobody_made():
+    """`slipfit estimate` finds track and gain from one drive, without other models and their errors."""
+    alone = {**kinematics(), "rung": "track and gain", "numbers": {}, "odometry_noise": None}
+    told = with_kinematics(known_twin(), floor=alone).summary()
+    assert "kinematics: track and gain\n" in told
+    assert "as well as the best" not in told
+
+
 def test_a_payload_leaves_them():
     """c N stays under a payload, and with it how the robot turns."""
     twin = with_kinematics(known_twin())

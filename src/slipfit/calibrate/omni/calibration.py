@@ -9,11 +9,9 @@ Models, each with what the one before lacks:
     slip map     smooth map over the direction of motion
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -24,13 +22,11 @@ from slipfit.calibrate.omni.runs import LEAST_WAY_M, OmniRun, dead_reckoned, omn
 from slipfit.calibrate.omni.slip_map import SlipMap
 from slipfit.calibrate.omni.slip_map_fit import fit_slip_map
 from slipfit.calibrate.omni.steady import steady_part
-from slipfit.errors import LogError, ParameterError
+from slipfit.errors import LogError
 from slipfit.library import OmniRobot
-from slipfit.library.files import write_json
+from slipfit.library.json_record import JsonRecord
 from slipfit.logs import DriveLog
 from slipfit.twin import FittedParameter
-
-SCHEMA = "slipfit/omni_calibration/1"
 
 #: A run that turns by more than this (rad) on average by its own wheels is no steady line: friction by balance leaves it out.
 STRAIGHT_RAD = 0.35
@@ -59,8 +55,12 @@ class Score:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class OmniCalibration:
+class OmniCalibration(JsonRecord):
     """What was found on one surface, and how well it predicts."""
+
+    schema: ClassVar[str] = "slipfit/omni_calibration/1"
+    called: ClassVar[str] = "calibration of an omni robot"
+    written_by: ClassVar[str] = "slipfit omni calibrate"
 
     robot: str
     surface: str
@@ -93,7 +93,7 @@ class OmniCalibration:
     def to_document(self) -> dict[str, Any]:
         """For --json and files."""
         return {
-            "schema": SCHEMA,
+            "schema": self.schema,
             "robot": self.robot,
             "surface": self.surface,
             "slip_factor": self.slip_factor,
@@ -105,36 +105,19 @@ class OmniCalibration:
             "slip_map": self.slip_map.to_document(),
         }
 
-    def save(self, path: Path | str, *, force: bool = False) -> None:
-        """Write a JSON file; an existing one only with `force`."""
-        write_json(Path(path), self.to_document(), force=force)
-
     @classmethod
-    def load(cls, path: Path | str) -> "OmniCalibration":
-        """Read what `save` wrote."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ParameterError(f"{path}: cannot be read as JSON ({error}); expected a calibration of an omni robot") from None
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-            raise ParameterError(f"{path}: schema is {found!r}; expected {SCHEMA!r}, as slipfit omni calibrate writes it")
-        try:
-            return cls(
-                robot=data["robot"],
-                surface=data["surface"],
-                slip_factor=float(data["slip_factor"]),
-                constants=_constants(data["constants"]),
-                friction=_friction(data["friction"]) if data["friction"] else None,
-                slip_map=SlipMap.from_document(data["slip_map"], where=str(path)),
-                scores=tuple(Score(**score) for score in data["scores"]),
-                judged_on=tuple(data["judged_on"]),
-                is_held_out=bool(data["is_held_out"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise ParameterError(
-                f"{path}: not a whole calibration ({error}); write it anew with slipfit omni calibrate"
-            ) from None
+    def _of_document(cls, data: dict[str, Any], where: str) -> Self:
+        return cls(
+            robot=data["robot"],
+            surface=data["surface"],
+            slip_factor=float(data["slip_factor"]),
+            constants=_constants(data["constants"]),
+            friction=_friction(data["friction"]) if data["friction"] else None,
+            slip_map=SlipMap.from_document(data["slip_map"], where=where),
+            scores=tuple(Score(**score) for score in data["scores"]),
+            judged_on=tuple(data["judged_on"]),
+            is_held_out=bool(data["is_held_out"]),
+        )
 
 
 def _parameters(data: Any) -> dict[str, FittedParameter]:

@@ -76,6 +76,10 @@ class Shapes:
         smooth = uniform_filter1d(motion, width, axis=0, mode="nearest")
         return self._with_speed(smooth, np.linalg.norm(self._scaled(smooth), axis=1) / step_s)
 
+    def of_velocities(self, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same of ideal body velocities (T, 3), each by itself."""
+        return self._with_speed(velocity, np.linalg.norm(self._scaled(velocity), axis=1))
+
     def of_directions(self, motion: np.ndarray, speed_mps: float | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The same of single motions, (T, 3), at one speed."""
         return self._with_speed(motion, np.full(len(motion), self.speed_mps if speed_mps is None else speed_mps))

@@ -9,23 +9,18 @@ Valid for  steady driving on one surface, in directions and at speeds that were 
            with turning: paths of the tracked point are right all the same, those of the centre to o times the turn
 """
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from slipfit.calibrate.omni.directions import Shapes
 from slipfit.calibrate.omni.runs import OmniRun, dead_reckoned, tracked_point
 from slipfit.calibrate.spread import quantile
-from slipfit.errors import ParameterError
 from slipfit.library import OmniRobot
-from slipfit.library.files import write_json
-
-SCHEMA = "slipfit/omni_slip_map/1"
+from slipfit.library.json_record import JsonRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +42,12 @@ class Heading:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SlipMap:
+class SlipMap(JsonRecord):
     """The map of one robot on one surface."""
+
+    schema: ClassVar[str] = "slipfit/omni_slip_map/1"
+    called: ClassVar[str] = "slip map"
+    written_by: ClassVar[str] = "slipfit omni calibrate"
 
     robot: str
     surface: str
@@ -65,7 +64,13 @@ class SlipMap:
     def motion(self, run: OmniRun, robot: OmniRobot) -> np.ndarray:
         """Body motion of each step of a run, (T - 1, 3)."""
         ideal = run.ideal_motion(robot)
-        ways, turns = self.shapes.of_steps(ideal, run.duration_s / len(ideal))
+        return self._moved(ideal, *self.shapes.of_steps(ideal, run.duration_s / len(ideal)))
+
+    def velocity(self, ideal: np.ndarray) -> np.ndarray:
+        """Body velocity (n, 3) where the wheels turn as for the velocity `ideal` (n, 3)."""
+        return self._moved(ideal, *self.shapes.of_velocities(ideal))
+
+    def _moved(self, ideal: np.ndarray, ways: np.ndarray, turns: np.ndarray) -> np.ndarray:
         way, turn = ways @ self.way_weights, turns @ self.turn_weights
         return np.asarray(ideal + np.column_stack([way.real, way.imag, turn / self.shapes.length_m]))
 
@@ -109,7 +114,7 @@ class SlipMap:
     def to_document(self) -> dict[str, Any]:
         """For --json and files."""
         return {
-            "schema": SCHEMA,
+            "schema": self.schema,
             "robot": self.robot,
             "surface": self.surface,
             "shapes": asdict(self.shapes),
@@ -124,38 +129,18 @@ class SlipMap:
         }
 
     @classmethod
-    def from_document(cls, data: Any, *, where: str) -> "SlipMap":
-        """From what `to_document` gave."""
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-            raise ParameterError(f"{where}: schema is {found!r}; expected {SCHEMA!r}, as slipfit omni calibrate writes it")
+    def _of_document(cls, data: dict[str, Any], where: str) -> Self:
         real, planar = ("turn_weights", "offset_m", "turn_covariance"), ("way_weights", "way_covariance")
-        try:
-            return cls(
-                robot=str(data["robot"]),
-                surface=str(data["surface"]),
-                shapes=Shapes(**data["shapes"]),
-                smoothness=(float(data["smoothness"][0]), float(data["smoothness"][1])),
-                left_out_percent=float(data["left_out_percent"]),
-                runs=tuple(data["runs"]),
-                **{name: np.array(data[name], dtype=float) for name in real},
-                **{name: np.array(data[name], dtype=float) @ [1.0, 1j] for name in planar},
-            )
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise ParameterError(f"{where}: not a whole slip map ({error}); write it anew with slipfit omni calibrate") from None
-
-    def save(self, path: Path | str, *, force: bool = False) -> None:
-        """Write a JSON file; an existing one only with `force`."""
-        write_json(Path(path), self.to_document(), force=force)
-
-    @classmethod
-    def load(cls, path: Path | str) -> "SlipMap":
-        """Read what `save` wrote."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ParameterError(f"{path}: cannot be read as JSON ({error}); expected a slip map") from None
-        return cls.from_document(data, where=str(path))
+        return cls(
+            robot=str(data["robot"]),
+            surface=str(data["surface"]),
+            shapes=Shapes(**data["shapes"]),
+            smoothness=(float(data["smoothness"][0]), float(data["smoothness"][1])),
+            left_out_percent=float(data["left_out_percent"]),
+            runs=tuple(data["runs"]),
+            **{name: np.array(data[name], dtype=float) for name in real},
+            **{name: np.array(data[name], dtype=float) @ [1.0, 1j] for name in planar},
+        )
 
 
 def _pairs(numbers: np.ndarray) -> Any:

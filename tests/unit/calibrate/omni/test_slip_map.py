@@ -55,6 +55,19 @@ def test_slip_comes_back_in_directions_that_were_not_driven(found):
         assert heading.slip == 1.0 - heading.along
 
 
+def test_velocities_are_those_of_the_map(found):
+    """Wheels that turn for 0.3 m/s in a direction move the body by the map's share of it; at rest nothing moves."""
+    travel = np.radians(np.arange(0.0, 360.0, 30.0))
+    ideal = 0.3 * np.column_stack([np.cos(travel), np.sin(travel), np.zeros_like(travel)])
+    moved = found.velocity(ideal)
+    way = (moved[:, 0] + 1j * moved[:, 1]) * np.exp(-1j * travel)
+    along, across, turn = truth(travel)
+    assert way.real == pytest.approx(0.3 * along, abs=0.003)
+    assert way.imag == pytest.approx(0.3 * across, abs=0.003)
+    assert moved[:, 2] == pytest.approx(0.3 * turn, abs=0.002)
+    assert np.all(found.velocity(np.zeros((1, 3))) == 0.0)
+
+
 def test_spreads_hold_the_truth(found):
     travel = np.radians(np.arange(0.0, 360.0, 5.0))
     along = np.array([(h.along - a) / h.along_std for h, a in zip(found.by_travel(travel), truth(travel)[0], strict=True)])

@@ -1,0 +1,217 @@
+"""What twins of all drives share: grounds, draws, the file, and where it all comes from."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from slipfit.errors import ParameterError
+from slipfit.library import AnyRobot
+from slipfit.library.files import FileModel, NamedFile, nearest
+from slipfit.library.schemas import schema_by_drive
+from slipfit.twin.fitted import FittedParameter
+from slipfit.twin.fitted_ground import FittedGround
+from slipfit.twin.kinematics import FittedKinematics
+from slipfit.twin.posterior import draw
+
+
+class LogOrigin(FileModel):
+    """A log that a twin rests on; the digest is empty where there was no file."""
+
+    name: str
+    sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+
+
+def _moment(given: Any) -> str:
+    """A time as ISO 8601 in UTC; YAML reads an unquoted one as a date."""
+    try:
+        when = given if isinstance(given, datetime) else datetime.fromisoformat(given)
+        when = when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"made is {str(given)[:40]!r}; expected a time such as 2026-11-15T20:00:00Z") from None
+    return when.isoformat().replace("+00:00", "Z")
+
+
+class Provenance(FileModel):
+    """Where a twin comes from: version, time, logs, and what was corrected in them."""
+
+    slipfit: str
+    made: Annotated[str, BeforeValidator(_moment)]
+    logs: list[LogOrigin] = Field(default_factory=list)
+    corrected: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+
+    @classmethod
+    def now(cls, logs: list[LogOrigin], corrected: list[str], notes: list[str] | None = None) -> "Provenance":
+        """Made by this version, now."""
+        import slipfit
+
+        made = datetime.now(UTC).replace(microsecond=0).isoformat()
+        return cls(slipfit=slipfit.__version__, made=made, logs=logs, corrected=corrected, notes=notes or [])
+
+
+GroundName = Annotated[str, Field(pattern=r"^[a-z0-9_\-]+$")]
+
+#: Whose twin it is, by `drive`, and what can be done with it.
+_DRIVES = {
+    "skid_steer": ("a skid-steer robot", "`slipfit simulate` drives it"),
+    "tracked": ("a tracked robot", "`slipfit simulate` and `slipfit study` let it climb, `slipfit estimate` takes it"),
+    "omni": ("an omnidirectional robot", "`slipfit simulate` and `slipfit study` drive it, `slipfit estimate` takes it"),
+}
+
+
+class TwinFile(NamedFile):
+    """A robot of some drive and the grounds that something was found out on."""
+
+    #: What the robot's `drive` says.
+    drive: ClassVar[str]
+
+    schema_: Literal["slipfit/twin/1"] = Field("slipfit/twin/1", alias="schema")
+    robot: AnyRobot
+    grounds: Mapping[GroundName, FittedGround]
+    provenance: Provenance
+
+    @classmethod
+    def file_schema(cls) -> dict[str, Any]:
+        """All drives in one: what a twin's file may hold follows the `drive` of its robot."""
+        from slipfit.twin.find import TWINS
+
+        return schema_by_drive(TWINS, "Twin", lambda rule: {"properties": {"robot": rule}})
+
+    @classmethod
+    def from_mapping(cls, data: Any, *, where: str) -> Self:
+        """From what a YAML file holds; a twin of another drive is told where it is at home."""
+        drive = drive_in(data)
+        if drive in _DRIVES and drive != cls.drive:
+            whose, does = _DRIVES[drive]
+            raise ParameterError(
+                f"{where}: a twin of {whose}, and this works with a twin of {_DRIVES[cls.drive][0]}; {does}, and in Python "
+                f"load_twin reads it"
+            )
+        return super().from_mapping(data, where=where)
+
+    @model_validator(mode="after")
+    def _covariances_of_known_numbers(self) -> Self:
+        of_robot = self.robot.parameters()
+        for name, ground in self.grounds.items():
+            for entry in ground.covariance.names if ground.covariance else ():
+                if entry not in of_robot and entry not in ground.parameters:
+                    known = {*of_robot, *ground.parameters}
+                    raise ValueError(f"grounds.{name}.covariance.names: there is no number '{entry}'; {nearest(entry, known)}")
+        return self
+
+    # --- what simulations and studies take from it ------------------------------------------------------------------
+
+    def ground_name(self, name: str | None = None) -> str:
+        """The name of a ground; of the only one, where none is asked for."""
+        names = ", ".join(self.grounds)
+        if name is None:
+            if len(self.grounds) > 1:
+                raise ParameterError(f"the twin of {self.robot.name} has several grounds; choose one of {names}")
+            return next(iter(self.grounds))
+        if name not in self.grounds:
+            raise ParameterError(f"the twin of {self.robot.name} has no ground '{name}'; it has {names}")
+        return name
+
+    def draws(self, n: int, seed: int, ground: str | None = None) -> dict[str, np.ndarray]:
+        """n draws of the constants, from covariance and spreads: `simulate_many(twin, scenario, twin.draws(...))`, of tracked
+        robots `climb_many(twin, climb, twin.draws(...))`."""
+        fitted = self.grounds[self.ground_name(ground)]
+        return draw(fitted, fitted.info, self.robot, n, seed)
+
+    def with_parameter(
+        self, name: str, fitted: FittedParameter, *, ground: str | None = None, log: LogOrigin | None = None, note: str = ""
+    ) -> Self:
+        """The twin with one constant of a ground replaced or added, from a log or by a note that says how."""
+        chosen = self.ground_name(ground)
+        return self.with_ground(
+            chosen, self.grounds[chosen].with_parameter(name, fitted), logs=[log] if log else [], notes=[note] if note else []
+        )
+
+    def with_ground(self, name: str, ground: FittedGround, *, logs: list[LogOrigin], notes: list[str]) -> Self:
+        """The twin with a ground added, or in place of the one of that name."""
+        old = self.provenance
+        logs = [*old.logs, *(log for log in logs if log not in old.logs)]
+        provenance = old.model_copy(update={"logs": logs, "notes": [*old.notes, *notes]})
+        return self.model_copy(update={"grounds": {**self.grounds, name: ground}, "provenance": provenance})
+
+    # --- files and text ---------------------------------------------------------------------------------------------
+
+    def to_mapping(self) -> dict[str, Any]:
+        """As in the file; where it comes from stands last."""
+        data = super().to_mapping()
+        return data | {"provenance": data.pop("provenance")}
+
+    def to_document(self) -> dict[str, Any]:
+        """As in the file; with one ground its constants stand at the top too."""
+        data = self.to_mapping()
+        if len(self.grounds) == 1:
+            data["parameters"] = data["grounds"][self.ground_name()]["parameters"]
+        return data
+
+    def summary(self) -> str:
+        """A screen of text: robot, constants with intervals and what they mean, where all of it comes from."""
+        rows = [f"twin of {self.robot.name}: {self.robot.about}", self._body_row()]
+        for name, ground in self.grounds.items():
+            rows += ground_rows(name, ground)
+            rows += self._rows_beside(ground)
+        return "\n".join([*rows, *self._rows_of_drive(), *_provenance_rows(self.provenance)])
+
+    def _body_row(self) -> str:
+        raise NotImplementedError
+
+    def _rows_beside(self, ground: FittedGround) -> list[str]:
+        """What else is to be said of a ground."""
+        return []
+
+    def _rows_of_drive(self) -> list[str]:
+        return []
+
+
+def drive_in(data: Any) -> str:
+    """What the robot's `drive` says in what a twin's file holds; empty where it says nothing."""
+    robot = data.get("robot") if isinstance(data, Mapping) else None
+    return str(robot.get("drive", "")) if isinstance(robot, Mapping) else ""
+
+
+def parameter_rows(parameters: dict[str, FittedParameter]) -> Iterator[str]:
+    for name, p in parameters.items():
+        note = f"; {p.note}" if p.note else ""
+        yield f"  {name:<17} {p.text():<52}  {p.status.sentence} ({p.source}){note}"
+
+
+def ground_rows(name: str, ground: FittedGround) -> Iterator[str]:
+    about = f": {ground.about}" if ground.about else ""
+    yield f"ground {name}{about}"
+    yield f"  law {ground.law}: {ground.info.formula}"
+    yield from parameter_rows(ground.parameters)
+    yield from parameter_rows(ground.combinations)
+    if ground.kinematics:
+        yield from _kinematics_rows(ground.kinematics)
+    if ground.fitted_on:
+        low, high = ground.fitted_on.speed_mps
+        slow, fast = ground.fitted_on.yaw_rate_radps
+        yield f"  found at {low:.3g} to {high:.3g} m/s and {slow:.3g} to {fast:.3g} rad/s"
+
+
+def _kinematics_rows(found: FittedKinematics) -> Iterator[str]:
+    chosen = "the simplest model that predicts as well as the best is "
+    yield f"  kinematics: {chosen if found.is_compared else ''}{found.rung}"
+    yield from parameter_rows(found.parameters())
+    noise = found.odometry_noise
+    if noise:
+        left = (("ahead", noise.ahead_m, "m"), ("to the left", noise.left_m, "m"), ("heading", noise.heading_rad, "rad"))
+        told = ", ".join(f"{std:.3g} {unit} {where}" for where, std, unit in left if std is not None)
+        yield f"  odometry with these is off by {told} after {noise.horizon_s:g} s (standard deviations)"
+
+
+def _provenance_rows(provenance: Provenance) -> Iterator[str]:
+    yield f"made {provenance.made} by slipfit {provenance.slipfit}"
+    for log in provenance.logs:
+        yield f"  log {log.name}" + (f", sha256 {log.sha256[:12]}" if log.sha256 else "")
+    if provenance.corrected:
+        yield f"  corrected: {', '.join(provenance.corrected)}"
+    for note in provenance.notes:
+        yield f"  note: {note}"
