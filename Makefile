@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-rover bench-soil bench-omni bench-study bench-real schemas screenshot clean
+.PHONY: help demo test test-slow test-engines test-browser lint format bench bench-rover bench-soil bench-track bench-omni bench-study bench-real schemas screenshot clean
 
 help:
 	@echo "make demo          plan, drive, calibrate, validate a simulated robot; twin, report, pictures in demo/"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench         speeds, as ratios (needs g++)"
 	@echo "make bench-rover   rovers on planes and height fields against C++ (needs g++)"
 	@echo "make bench-soil    a rover on soil against C++ (needs g++)"
+	@echo "make bench-track   a tracked robot on a curb in sand against C++ (needs g++)"
 	@echo "make bench-omni    omnidirectional robots against C++, the document's figures, recordings (needs g++, shared data)"
 	@echo "make bench-study   studies with full simulations, on threads and a local cluster; coverage of intervals"
 	@echo "make bench-real    predictions on recordings of real robots (needs the shared data beside the checkout)"
@@ -85,6 +86,9 @@ bench-rover: $(VENV)/.dev
 bench-soil: $(VENV)/.dev
 	@$(BIN)/python benchmarks/soil_speed.py
 
+bench-track: $(VENV)/.dev
+	@$(BIN)/python benchmarks/track_speed.py
+
 bench-omni: $(VENV)/.dev
 	@$(BIN)/python benchmarks/omni_speed.py
 	@$(BIN)/python benchmarks/omni_sweep.py
@@ -101,7 +105,7 @@ bench-real: $(VENV)/.dev
 	@$(BIN)/python benchmarks/real_robustness.py
 
 schemas: $(VENV)/.run
-	@for kind in robot ground terrain scenario columns twin odometry study; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+	@for kind in robot ground terrain scenario climb columns twin odometry study plate_columns shear_columns wheel_columns tyre_columns; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
 
 screenshot: $(VENV)/.dev
 	@$(BIN)/python tests/browser/screenshot.py docs/images/calibration_report.png $(REPORT)

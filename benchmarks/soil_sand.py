@@ -2,7 +2,8 @@
 
 The folder is cmu_single_wheel, by default in the one that SLIPFIT_DATA names. Printed: the plates' fit; the smooth wheel driving
 straight, without tuning on wheel data; and with shear and slip-sinkage constants fitted on two repeats and tested on the third.
-Ends with 1 if the plates exceed 3 % of the largest pressure, or the held-out errors 6 % of the load or 3 mm (all three together).
+Ends with 1 if the plates exceed 3 % of the largest pressure, the untuned wheel 12 % of the load or 10 mm, or repeats that were
+left out 6 % or 3 mm (all three together, of the model that the fitted rows choose, friction angle held).
 """
 
 import math
@@ -18,17 +19,19 @@ from slipfit.library import Ground, find_ground
 ROOT = Path(__file__).parents[1]
 MAPS = ROOT / "examples" / "columns"
 
-#: Where the stress is largest in loose sand, as Wong and Reece's constants are commonly quoted.
-LOOSE_SAND = {"peak_share": 0.18, "peak_share_per_slip": 0.32}
+#: Where the stress is largest under driven wheels, c_1 and c_2: Wong and Reece's for loose and compact sand as they are commonly
+#: quoted, and the law's own.
+PEAKS = {"loose sand": (0.18, 0.32), "the law's default": (0.4, 0.2), "compact sand": (0.43, 0.32)}
 
-#: Models without tuning: what is set beside the plates' constants, phi = 29 degrees (the authors'), dry sand's c and K.
+#: Models of slip-sinkage without tuning, beside the plates' constants, phi = 29 degrees (the authors'), dry sand's c and K.
 UNTUNED = {
     "no slip-sinkage": {"slip_sinkage": 0.0},
-    "Lyasko, driven only": {"slip_sinkage": 1.0},
-    "Lyasko, driven and braked": {"slip_sinkage": 1.0, "skid_sinkage": 1.0},
-    "Ding, n_1 = 0.4 (assumed), braked as Lyasko": {"slip_sinkage": 0.0, "exponent_per_slip": 0.4, "skid_sinkage": 1.0},
-    "Lyasko to the half, both (seen after)": {"slip_sinkage": 0.5, "skid_sinkage": 0.5},
+    "Lyasko as printed": {"slip_sinkage": 1.0},
+    "Ding, n_1 = 0.4 (assumed)": {"slip_sinkage": 0.0, "exponent_per_slip": 0.4},
 }
+
+#: What was asked for: pull over load and sinkage (m), untuned and of repeats that were left out.
+ASKED_UNTUNED, ASKED_LEFT_OUT = (0.12, 0.010), (0.06, 0.003)
 
 
 def sand(folder: Path) -> tuple[Ground, float]:
@@ -40,18 +43,28 @@ def sand(folder: Path) -> tuple[Ground, float]:
     return fit.ground("cmu_sand", Ground.from_mapping(base, where="dry_sand")), fit.errors["rmse_over_largest_pressure"]
 
 
-def without_tuning(wheel: WheelData, soil: Ground) -> None:
-    """Errors of models that have seen no wheel; driven rows apart, because braked ones plough."""
-    driven = wheel.slip > -0.05
-    print("| without tuning | all slips | driven |\n|---|---|---|")
-    for name, own in UNTUNED.items():
-        values = soil.values() | LOOSE_SAND | own
-        cells = [errors_of(values, wheel), errors_of(values, wheel, driven)]
-        print(f"| {name} | " + " | ".join(f"{100 * pull:.1f} %, {1e3 * depth:.1f} mm" for pull, depth in cells) + " |")
+def without_tuning(wheel: WheelData, soil: Ground) -> bool:
+    """Errors of models that have seen no wheel, braked rows and each repeat apart; whether loose sand without slip-sinkage, the
+    plainest, is as good as was asked for."""
+    braked = wheel.slip < -0.05
+    rows = [np.full(len(wheel), True), ~braked, braked, *(wheel.repeat == k for k in range(wheel.repeats))]
+    repeats = " | ".join(f"repeat {k + 1}" for k in range(wheel.repeats))
+    print(f"| without tuning | all slips | driven | braked | {repeats} |\n|---" + (3 + wheel.repeats) * "|---" + "|")
+    first = None
+    for place, (share, per_slip) in PEAKS.items():
+        for name, own in UNTUNED.items():
+            values = soil.values() | {"peak_share": share, "peak_share_per_slip": per_slip} | own
+            cells = [errors_of(values, wheel, chosen) for chosen in rows]
+            first = first or cells[0]
+            texts = " | ".join(f"{100 * pull:.1f} %, {1e3 * depth:.1f} mm" for pull, depth in cells)
+            print(f"| {place}, {name} | {texts} |")
+    return first is not None and first[0] <= ASKED_UNTUNED[0] and first[1] <= ASKED_UNTUNED[1]
 
 
-def held_out(wheel: WheelData, soil: Ground, hold: tuple[str, ...], seek: tuple[str, ...] = ()) -> dict[str, tuple[float, float]]:
-    """Root mean squares over all repeats that were left out, by model; printed with each repeat."""
+def held_out(
+    wheel: WheelData, soil: Ground, hold: tuple[str, ...], seek: tuple[str, ...] = ()
+) -> tuple[str, dict[str, tuple[float, float]]]:
+    """The model that the fitted rows choose, and by model root mean squares over all repeats that were left out; printed."""
     fit = fit_wheel(wheel, soil, hold=hold, seek=seek)
     print(fit.summary())
     pooled = {}
@@ -62,7 +75,7 @@ def held_out(wheel: WheelData, soil: Ground, hold: tuple[str, ...], seek: tuple[
             float(np.sqrt(np.mean([o["sinkage_m"] ** 2 for o in own]))),
         )
         print(f"  {model}: left out, all three: {100 * pooled[model][0]:.2f} % of the load, {1e3 * pooled[model][1]:.2f} mm")
-    return pooled
+    return next(name for name in pooled if f"slip-sinkage model: {name}," in " ".join(fit.findings)), pooled
 
 
 def main() -> int:
@@ -70,15 +83,17 @@ def main() -> int:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else data / "cmu_single_wheel"
     soil, plates = sand(folder)
     wheel = read_wheel(folder / "single_wheel_smooth.csv", MAPS / "single_wheel_in_sand.yaml")
-    without_tuning(wheel, soil)
-    print("fitted on two repeats, tested on the third; phi held:")
-    held_out(wheel, soil, ("friction_angle_rad",))
-    print("and all shear constants sought:")
-    found = held_out(wheel, soil, (), ("cohesion_pa", "friction_angle_rad"))
-    best = min(found.values(), key=lambda both: both[0] / 0.06 + both[1] / 0.003)
-    good = plates <= 0.03 and best[0] <= 0.06 and best[1] <= 0.003
-    print("plates at most 3 %, left-out repeats at most 6 % and 3 mm:", "ok" if good else "MISSED")
-    return int(not good)
+    is_untuned = without_tuning(wheel, soil)
+    print("fitted on two repeats, tested on the third; phi held at 29 degrees:")
+    chosen, found = held_out(wheel, soil, ("friction_angle_rad",))
+    print("and all shear constants sought, within the ranges of the table of soils:")
+    held_out(wheel, soil, (), ("cohesion_pa", "friction_angle_rad"))
+    left_out = found[chosen]
+    print(f"plates {100 * plates:.2f} % (at most 3):", "ok" if plates <= 0.03 else "MISSED")
+    print("untuned, plainest, at most 12 % and 10 mm:", "ok" if is_untuned else "MISSED")
+    is_left_out = left_out[0] <= ASKED_LEFT_OUT[0] and left_out[1] <= ASKED_LEFT_OUT[1]
+    print(f"repeats left out, phi held, {chosen}, at most 6 % and 3 mm:", "ok" if is_left_out else "MISSED")
+    return int(not (plates <= 0.03 and is_untuned and is_left_out))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,9 @@ ON_SOIL = ["lynxmotion_4wd3", "husky"]
 #: Runs of a tracked robot: one goes through another kernel than several.
 CLIMBS = [1, 2]
 
+#: And one over a terrain.
+OVER_TERRAIN = {"mu_static": 0.8, "obstacle": {"kind": "field", "terrain": "bump_3cm", "run_m": 0.5}, "duration_s": 0.01}
+
 
 if __name__ == "__main__":
     first, every = map(int, sys.argv[1:])
@@ -35,3 +38,5 @@ if __name__ == "__main__":
         simulate(robot, NOTHING, ground="dry_sand")
     for runs in CLIMBS[first::every]:
         climb_many("packbot", "curb_117mm", {"height_m": [0.1] * runs}, ends_only=True)
+    if first == 0:
+        climb_many("packbot", OVER_TERRAIN, {})

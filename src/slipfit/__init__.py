@@ -35,6 +35,9 @@ _HOMES = {
     "inspect_log": "slipfit.logs",
     "join_logs": "slipfit.logs",
     "Twin": "slipfit.twin",
+    "TrackedTwin": "slipfit.twin",
+    "OmniTwin": "slipfit.twin",
+    "load_twin": "slipfit.twin",
     "Scenario": "slipfit.simulate",
     "Command": "slipfit.simulate",
     "Trajectory": "slipfit.simulate",
@@ -47,6 +50,7 @@ _HOMES = {
     "run_study": "slipfit.study",
     "simulate_climb": "slipfit.simulate.climb",
     "climb_many": "slipfit.simulate.climb",
+    "grip_reserve": "slipfit.simulate.climb_reserve",
     "Fit": "slipfit.calibrate",
     "calibrate": "slipfit.calibrate",
     "Ladder": "slipfit.calibrate.ladder",
@@ -114,10 +118,14 @@ if TYPE_CHECKING:
     from slipfit.simulate import simulate_many as simulate_many
     from slipfit.simulate.climb import climb_many as climb_many
     from slipfit.simulate.climb import simulate_climb as simulate_climb
+    from slipfit.simulate.climb_reserve import grip_reserve as grip_reserve
     from slipfit.study import Study as Study
     from slipfit.study import StudyFile as StudyFile
     from slipfit.study import run_study as run_study
+    from slipfit.twin import OmniTwin as OmniTwin
+    from slipfit.twin import TrackedTwin as TrackedTwin
     from slipfit.twin import Twin as Twin
+    from slipfit.twin import load_twin as load_twin
 
 
 class _FrontDoor(ModuleType):

@@ -73,6 +73,7 @@ ARGUMENTS = {
     ("omni", "motor"): ["motors", "--supply-v", "24"],
     ("study",): ["curb.yaml"],
     ("estimate",): ["p3at", "drive"],
+    ("tracks",): ["states.csv", "--robot", "maxxii"],
     ("soil", "show"): ["dry_sand"],
     ("soil", "plates"): ["plates.csv", "--columns", "plates.yaml"],
     ("soil", "shear"): ["shear.csv", "--columns", "shear.yaml"],
@@ -127,6 +128,9 @@ def short_scenario(tmp_path, request):
         (tmp_path / "curb.yaml").write_text(yaml.safe_dump(DOCUMENT))
     if "[soil " in request.node.name:
         write_soil_tests(tmp_path)
+    if "[tracks]" in request.node.name:
+        rows = [(a, b, 0.01 * a - 0.02 * b, 0.01 * b - 0.02 * a) for a in range(-3, 4) for b in range(-3, 4)]
+        (tmp_path / "states.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
     if "[omni motor]" in request.node.name:
         motor_log(dt_s=0.01).save_csv(tmp_path / "motors")
     if "[drive]" in request.node.name:

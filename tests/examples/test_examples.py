@@ -14,10 +14,12 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import slipfit
+from slipfit.calibrate.soil import PlateColumns, ShearColumns, WheelColumns
 from slipfit.cli import app
 from slipfit.errors import SlipfitError
-from slipfit.library import Ground, Robot, TerrainFile, references
+from slipfit.library import Ground, Robot, TerrainFile, TrackedRobot, references
 from slipfit.simulate import Scenario
+from slipfit.simulate.climb_scenario import ClimbScenario
 from slipfit.study import StudyFile
 
 ROOT = Path(__file__).parent.parent.parent
@@ -127,7 +129,21 @@ def parts(annotation):
     return [part for argument in get_args(annotation) for part in parts(argument)]
 
 
-@pytest.mark.parametrize("model", [Robot, Ground, TerrainFile, Scenario, StudyFile], ids=lambda model: model.__name__)
+DESCRIBED = [
+    Robot,
+    TrackedRobot,
+    Ground,
+    TerrainFile,
+    Scenario,
+    ClimbScenario,
+    StudyFile,
+    PlateColumns,
+    ShearColumns,
+    WheelColumns,
+]
+
+
+@pytest.mark.parametrize("model", DESCRIBED, ids=lambda model: model.__name__)
 def test_every_key_of_a_file_is_described(model):
     page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
     described = {key for entry in re.findall(r"`([\w.]+)`", page) for key in entry.split(".")} | {"schema"}

@@ -81,19 +81,28 @@ def list_scenarios(context: typer.Context, json: JsonFlag = False) -> None:
     """
     if context.invoked_subcommand:
         return
-    from slipfit.simulate.scenario import find_scenario, scenario_names
+    from slipfit.simulate.climb_scenario import climb_names, find_any_scenario
+    from slipfit.simulate.scenario import scenario_names
 
-    records = {name: find_scenario(name) for name in scenario_names()}
+    records = {name: find_any_scenario(name) for name in [*scenario_names(), *climb_names()]}
     rows = [(name, *_place(s), f"{s.duration_s:.3g} s", s.about) for name, s in records.items()]
     text = (
         table(rows, ("scenario", "surface", "shape", "at most", "about"))
-        + "\n\nslipfit scenarios show NAME shows one as its file."
+        + "\n\nTracked robots take those with an obstacle or a turn in soil, the others drive the rest."
+        + "\nslipfit scenarios show NAME shows one as its file."
     )
     show(text, {"scenarios": [{"name": name} | s.to_mapping() for name, s in records.items()]}, as_json=json)
 
 
 def _place(scenario: Any) -> tuple[str, str]:
-    """Surface and shape of its ground, in a word or two."""
+    """Surface and shape of its ground, in a word or two; of climbs the soil and the obstacle."""
+    from slipfit.simulate.climb_scenario import ClimbScenario
+
+    if isinstance(scenario, ClimbScenario):
+        hard = scenario.surface or f"friction {scenario.mu_static:g}"
+        soft = scenario.soil if isinstance(scenario.soil, str) else "soil" if scenario.soil else hard
+        thing = scenario.obstacle
+        return soft, "level" if thing.kind == "none" else f"{thing.kind} {1e3 * thing.height_m:.4g} mm"
     place = scenario.ground
     gravity = f", {place.gravity_mps2:g} m/s²" if place.gravity_mps2 else ""
     tilt = f"{math.degrees(place.slope_rad):.3g}°" if place.slope_rad else "level"
@@ -103,11 +112,11 @@ def _place(scenario: Any) -> tuple[str, str]:
 @scenarios.command("show")
 def show_scenario(name: NameArgument, json: JsonFlag = False, yaml: YamlFlag = False) -> None:
     """Show one scenario as its file, a start for your own."""
-    from slipfit.simulate.scenario import find_scenario
+    from slipfit.simulate.climb_scenario import find_any_scenario
 
     if yaml and json:
         raise ParameterError("--json and --yaml exclude each other; choose one")
-    record = find_scenario(name)
+    record = find_any_scenario(name)
     show(record.to_yaml().rstrip("\n"), {"name": name} | record.to_mapping(), as_json=json)
 
 

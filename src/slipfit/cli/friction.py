@@ -246,9 +246,9 @@ def _check_target(into: Path | None, out: Path | None, *, force: bool) -> None:
 def _finish(result: Any, into: Path | None, ground: str | None, out: Path | None, *, json: bool, force: bool) -> None:
     text, document = result.summary(), result.document()
     if into and out:
-        from slipfit.twin import Twin
+        from slipfit.twin import load_twin
 
-        result.into(Twin.load(into), ground).save(out, force=force)
+        result.into(load_twin(into), ground).save(out, force=force)
         text += f"\nwrote {out}"
         document |= {"written": [out]}
     show(text, document, as_json=json)

@@ -9,16 +9,25 @@ from slipfit.errors import ParameterError
 
 
 def schema(
-    kind: Annotated[str, typer.Argument(help="robot, ground, terrain, scenario, columns, twin, odometry or study.")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help="robot, ground, terrain, scenario, climb, columns, twin, odometry, study; of tables plate_columns, "
+            "shear_columns, wheel_columns, tyre_columns."
+        ),
+    ],
     json: JsonFlag = False,
 ) -> None:
     """Print the JSON schema of a kind of file; an editor that knows it completes and checks as you type."""
     from slipfit.calibrate.odometry import OdometryReadings
+    from slipfit.calibrate.soil import PlateColumns, ShearColumns, WheelColumns
+    from slipfit.calibrate.tyre.columns import TyreColumns
     from slipfit.library import Ground, Robot, TerrainFile
     from slipfit.library.files import NamedFile, nearest
     from slipfit.library.schemas import schema_text
     from slipfit.logs import ColumnMap
     from slipfit.simulate import Scenario
+    from slipfit.simulate.climb_scenario import ClimbScenario
     from slipfit.study import StudyFile
     from slipfit.twin import Twin
 
@@ -27,10 +36,15 @@ def schema(
         "ground": Ground,
         "terrain": TerrainFile,
         "scenario": Scenario,
+        "climb": ClimbScenario,
         "columns": ColumnMap,
         "twin": Twin,
         "odometry": OdometryReadings,
         "study": StudyFile,
+        "plate_columns": PlateColumns,
+        "shear_columns": ShearColumns,
+        "wheel_columns": WheelColumns,
+        "tyre_columns": TyreColumns,
     }
     if kind not in kinds:
         raise ParameterError(f"there is no kind of file '{kind}'; {nearest(kind, kinds)}")

@@ -4,7 +4,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -36,6 +36,12 @@ def simulate(
         Path | None,
         typer.Option(help="Write a page of the drive, .html: in motion or in 3D, with wheel slip; over time; of rovers, energy."),
     ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="Write a replay of a tracked robot's climb for the rerun viewer, .rrd.")
+    ] = None,
+    reserve: Annotated[
+        bool, typer.Option("--reserve", help="Tell how much less grip a climb could do with, or how much it lacks.")
+    ] = False,
     json: JsonFlag = False,
     force: ForceFlag = False,
 ) -> None:
@@ -47,14 +53,23 @@ def simulate(
     from slipfit.simulate import simulate as run
     from slipfit.simulate.run import robot_on_ground
     from slipfit.simulate.scenario import find_scenario, standard_drive
-    from slipfit.twin import Twin, find_driver
+    from slipfit.twin import OmniTwin, TrackedTwin, Twin, find_driver
 
     driver = find_driver(robot)
-    if isinstance(driver, TrackedRobot):
-        _climb(driver, scenario or "curb_117mm", out, report, json=json, force=force)
+    if isinstance(driver, TrackedRobot | TrackedTwin):
+        wheels = {"--slope-deg": slope_deg, "--uphill-deg": uphill_deg, "--readings": readings}
+        _only_of_wheels(robot, wheels if isinstance(driver, TrackedTwin) else {"--ground": ground} | wheels)
+        to = _Targets(out, report, plot, replay)
+        _climb(driver, scenario or "curb_117mm", ground, to, has_reserve=reserve, json=json, force=force)
         return
-    drive = find_scenario(scenario) if scenario else standard_drive(getattr(driver, "drive", "skid_steer"))
-    asked_by = robot if isinstance(driver, Twin) else None if ground else scenario
+    if reserve:
+        raise ParameterError(f"--reserve: grip reserves are of climbs by tracked robots, and {robot} is on wheels; leave it out")
+    if replay:
+        raise ParameterError(f"{replay}: replays are written of tracked robots, and {robot} is on wheels; take --report")
+    _check_no_climb(robot, scenario)
+    drive = find_scenario(scenario) if scenario else standard_drive(driver.drive)
+    is_twin = isinstance(driver, Twin | OmniTwin)
+    asked_by = robot if is_twin else None if ground else scenario
     with _told_with(asked_by):
         chosen, surface = robot_on_ground(driver, drive, ground)
     drive = _tilted(drive, slope_deg, uphill_deg)
@@ -72,46 +87,92 @@ def simulate(
         written.append(readings)
     elif readings:
         written += trajectory.readings.save_csv(readings, force=force)
-    notes = _assumed(driver, surface) if isinstance(driver, Twin) else []
+    notes = _assumed(driver, surface) if is_twin else []
     if plot:
         _draw(trajectory, chosen, drive, plot, force=force)
         written.append(plot)
     if report:
-        is_as_written = ground is None and not isinstance(driver, Twin)
+        is_as_written = ground is None and not is_twin
         _write_report(trajectory, chosen, surface, drive, report, notes, is_as_written=is_as_written, force=force)
         written.append(report)
     lines = [trajectory.summary()]
-    if trajectory.readings.channels:
+    if trajectory.readings.channels and not trajectory.has_failed_at_once:
         lines.append(trajectory.readings.summary())
     lines += [f"note: {note}" for note in notes]
     lines += [f"wrote {path}" for path in written]
     document = _document(trajectory, written)
-    if drive.keeps_books:
+    if _is_rovers(trajectory):
         document |= _rover_document(trajectory)
     show("\n".join(lines), {**document, "notes": [*document.get("notes", []), *notes]}, as_json=json)
     if trajectory.status.name not in ("FINISHED", "ARRIVED"):
         raise typer.Exit(1)
 
 
-def _climb(robot: Any, scenario: str, out: Path | None, report: Path | None, *, json: bool, force: bool) -> None:
-    """A tracked robot climbs."""
+class _Targets(NamedTuple):
+    """Files that a climb is written to."""
+
+    out: Path | None
+    report: Path | None
+    plot: Path | None
+    replay: Path | None
+
+
+def _only_of_wheels(robot: str, given: dict[str, Any]) -> None:
+    """A climb's file says what these flags say elsewhere."""
+    flag = next((flag for flag, entry in given.items() if entry is not None), None)
+    if flag == "--readings":
+        raise ParameterError(f"--readings: {robot} is tracked, and climbs have no sensors; -o writes the motion")
+    if flag:
+        raise ParameterError(
+            f"{flag}: {robot} is tracked, and a climb's ground stands in its file (surface, soil, a ramp as obstacle); start "
+            f"from `slipfit scenarios show ramp_20deg`"
+        )
+
+
+def _check_no_climb(robot: str, scenario: str | None) -> None:
+    from slipfit.simulate.climb_scenario import is_climb
+
+    if scenario and is_climb(scenario):
+        raise ParameterError(f"--scenario {scenario}: climbs are for tracked robots such as packbot, and {robot} is on wheels")
+
+
+def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_reserve: bool, json: bool, force: bool) -> None:
+    """A tracked robot climbs, or its twin."""
     from slipfit.library.files import check_target
     from slipfit.report.climb_report import write_climb_report
+    from slipfit.report.figures import FIGURE_FORMATS
     from slipfit.report.html import PAGE_FORMATS
-    from slipfit.simulate.climb import Verdict, simulate_climb
+    from slipfit.report.replay import check_replay
+    from slipfit.simulate.climb import simulate_climb
+    from slipfit.simulate.climb_record import Verdict
+    from slipfit.simulate.climb_reserve import grip_reserve
     from slipfit.simulate.climb_scenario import find_climb
+    from slipfit.simulate.climb_twin import climber_on_ground
 
-    climb = find_climb(scenario)
-    for target, formats in ((out, (".csv",)), (report, PAGE_FORMATS)):
+    robot, climb, _, _ = climber_on_ground(driver, find_climb(scenario), ground)
+    for target, formats in ((to.out, (".csv",)), (to.report, PAGE_FORMATS), (to.plot, FIGURE_FORMATS)):
         if target:
             check_target(target, force=force, formats=formats)
+    if to.replay:
+        check_replay(to.replay, force=force)
     with working("simulating; tracked robots that were never run here are compiled first, some 60 s"), _told_with(scenario):
-        trajectory = simulate_climb(robot, climb)
-    written = [path for path in (out, report) if path]
-    if out:
-        trajectory.save(out, force=force)
-    if report:
-        write_climb_report(trajectory, robot, climb, report, force=force)
+        trajectory = simulate_climb(driver, find_climb(scenario), ground=ground)
+        reserve = grip_reserve(robot, climb) if has_reserve else None
+    written = [path for path in to if path]
+    if to.out:
+        trajectory.save(to.out, force=force)
+    if to.report:
+        write_climb_report(trajectory, robot, climb, to.report, reserve=reserve, force=force)
+    if to.plot:
+        from slipfit.report.climb_picture import draw_climb
+        from slipfit.report.figures import save_figure
+
+        save_figure(draw_climb(trajectory, robot, climb), to.plot, force=force)
+    if to.replay:
+        from slipfit.report.climb_replay import climb_scene
+        from slipfit.report.replay import write_replay
+
+        write_replay(climb_scene(trajectory, robot, climb), to.replay, force=force)
     columns = trajectory.columns
     document = {
         "robot": robot.name,
@@ -125,7 +186,11 @@ def _climb(robot: Any, scenario: str, out: Path | None, report: Path | None, *, 
         "notes": list(trajectory.notes),
         "written": written,
     }
-    show("\n".join([trajectory.summary(), *(f"wrote {path}" for path in written)]), document, as_json=json)
+    lines = [trajectory.summary()]
+    if reserve:
+        document["grip_reserve"] = reserve.document()
+        lines.append(f"  reserve  {reserve.sentence()}")
+    show("\n".join([*lines, *(f"wrote {path}" for path in written)]), document, as_json=json)
     if trajectory.verdict not in (Verdict.CLIMBED, Verdict.FINISHED):
         raise typer.Exit(1)
 
@@ -156,10 +221,17 @@ def _tilted(drive: Any, slope_deg: float | None, uphill_deg: float | None) -> An
     return drive.model_copy(update={"ground": drive.ground.model_copy(update=tilt)})
 
 
+def _is_rovers(trajectory: Any) -> bool:
+    """Whether it has slip, sinkage and books: on routes, terrains and soil, and where the scenario asks for energy."""
+    from slipfit.simulate.rover_trajectory import RoverTrajectory
+
+    return isinstance(trajectory, RoverTrajectory)
+
+
 def _draw(trajectory: Any, robot: Any, drive: Any, plot: Path, *, force: bool) -> None:
     from slipfit.report.figures import draw_drive, save_figure
 
-    if drive.keeps_books:
+    if _is_rovers(trajectory):
         from slipfit.report.rover_picture import draw_rover
 
         save_figure(draw_rover(trajectory, robot, drive), plot, force=force)
@@ -178,7 +250,7 @@ def _write_report(
     is_as_written: bool,
     force: bool,
 ) -> None:
-    if drive.keeps_books:
+    if _is_rovers(trajectory):
         from slipfit.report.rover_report import write_rover_report
         from slipfit.simulate.torque_model import simulate_torque_model
 
@@ -279,6 +351,7 @@ def _rover_document(t: Any) -> dict[str, Any]:
     slip = {name: float(np.nanquantile(np.abs(t.slip), share)) for name, share in quantiles.items()}
     angle = {name: float(np.nanquantile(np.abs(t.slip_angle_rad), share)) for name, share in quantiles.items()}
     energy = t.energy
+    depth = {"median": float(np.nanmedian(t.sinkage_m)), "deepest": float(np.nanmax(t.sinkage_m))}
     sums = {name: getattr(energy, name) for name in ("dissipated_j", "stored_j", "remainder_j", "remainder_share")}
     return {
         "shape": t.shape,
@@ -291,6 +364,7 @@ def _rover_document(t: Any) -> dict[str, Any]:
         "smallest_tip_over_margin_rad": t.smallest_tip_over_margin_rad,
         "slip": slip,
         "slip_angle_rad": angle,
+        **({"sinkage_m": depth} if t.is_on_soil else {}),
         "energy": asdict(energy) | sums,
         "notes": list(t.all_notes),
     }

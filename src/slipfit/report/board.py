@@ -12,6 +12,9 @@ import numpy as np
 #: One meaning each; `templates/page.css` knows the colours.
 BLUE, ORANGE, GREEN, GREY, SHADE, INK, GRID = (f"var(--{n})" for n in ("blue", "orange", "green", "grey", "shade", "ink", "grid"))
 
+#: For what has more than three kinds.
+PURPLE, YELLOW = "var(--purple)", "var(--yellow)"
+
 _MARGIN_PX = {"l": 66, "r": 14, "t": 52, "b": 46}
 
 

@@ -10,7 +10,8 @@ from slipfit.library import Ground, OmniRobot, Robot, citation, references
 from slipfit.library.parameter import Parameter, VectorParameter
 from slipfit.report.drive_figures import over_time
 from slipfit.report.html import Panel, render, write_page
-from slipfit.report.top_view import playing_s, rigid_wheels, top_view
+from slipfit.report.playing import pace_told
+from slipfit.report.top_view import frame_places, rigid_wheels, top_view
 from slipfit.report.wording import with_spread
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.trajectory import Trajectory
@@ -83,8 +84,6 @@ def drive_page(
 
 
 def _top_view_caption(t: Trajectory, robot: Robot | OmniRobot) -> str:
-    stays_s, every_s = playing_s(t)
-    pace = "at real speed" if abs(every_s / stays_s - 1.0) < 0.01 else f"at {every_s / stays_s:.2g} times the real speed"
     wheels = "Wheels are rectangles in their rolling direction; the colour is the speed of the contact over the ground"
     if isinstance(robot, OmniRobot):
         wheels += ": along the roller's axis on a roller, which rolls across it, and all of it on the rigid part between two"
@@ -92,13 +91,13 @@ def _top_view_caption(t: Trajectory, robot: Robot | OmniRobot) -> str:
             wheels += " (thick orange edge)"
     return (
         f"{wheels}; the brightest colour is for all that is faster, too. Arrows are the ground's forces on the wheels. Played "
-        f"{pace}, or as fast as the browser draws. A wheel under the pointer tells its numbers."
+        f"{pace_told(t.time_s[frame_places(t)])}, or as fast as the browser draws. A wheel under the pointer tells its numbers."
     )
 
 
 def _over_time_caption(robot: Robot | OmniRobot) -> str:
     asked = "speeds of the motors at no load" if robot.powertrain.kind == "dc_motor" else "wheel speeds"
-    return f"Commanded are {asked}. The dotted line is the moment shown above; a click on a curve shows that moment above."
+    return f"Commanded are {asked}. The upright line is the moment shown above; a click on a curve shows that moment above."
 
 
 def numbers_of(robot: Robot | OmniRobot) -> list[Parameter | VectorParameter]:

@@ -14,18 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from slipfit.library import OmniRobot, Robot
-from slipfit.report.board import BLUE, GREY, GRID, INK, ORANGE, SHADE, Board, packed
+from slipfit.report.board import BLUE, GREY, INK, ORANGE, SHADE, Board, packed
+from slipfit.report.playing import CONTROLS_PX, controls, frame_name, pace_s, spread_out
 from slipfit.simulate.omni_slip import roller_slip, touches_rigid
 from slipfit.simulate.trajectory import Trajectory
 
-#: Pictures of one drive: enough to see it move, few enough for a small page.
-MOST_FRAMES = 150
-
 #: Points of the path, of which every picture holds those so far.
 _PATH_POINTS = 200
-
-#: A picture stays at least this long (what a browser needs to draw it) and at most that long (s).
-_SHORTEST_S, _LONGEST_S = 0.04, 0.15
 
 #: Viridis: readable in grey and by the colour-blind, on white and on black.
 SLIP_COLOURS = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
@@ -36,7 +31,7 @@ _STILL_MPS = 1e-6
 #: Width of a wheel with rollers against its radius, as drawn: files do not tell it.
 _OMNI_WIDTH = 0.8
 
-_ROW_PX, _SLIDER_PX = 430, 120
+_ROW_PX = 430
 
 
 class Drawn(NamedTuple):
@@ -102,7 +97,7 @@ def frame_places(trajectory: Trajectory) -> np.ndarray:
     """Records that become pictures: evenly in time, the first and the last one among them, none that is not finite."""
     t = trajectory
     seen = np.flatnonzero(np.isfinite(np.column_stack([t.x_m, t.y_m, t.heading_rad])).all(axis=1))
-    return np.asarray(seen[np.unique(np.linspace(0, len(seen) - 1, min(MOST_FRAMES, len(seen))).round().astype(int))])
+    return np.asarray(seen[spread_out(len(seen))])
 
 
 def top_view(trajectory: Trajectory, robot: Robot | OmniRobot) -> dict[str, Any]:
@@ -129,16 +124,9 @@ def _merged(look: dict[str, Any], entries: dict[str, Any]) -> dict[str, Any]:
     return look | entries | inner
 
 
-def frame_name(time_s: float) -> str:
-    """Its time, as the page reads it back."""
-    return f"{time_s:.9g}"
-
-
 def playing_s(trajectory: Trajectory) -> tuple[float, float]:
     """How long one picture stays, and the time of the drive that it stands for."""
-    times = trajectory.time_s[frame_places(trajectory)]
-    every = float(times[-1] - times[0]) / max(1, len(times) - 1)
-    return float(np.clip(every, _SHORTEST_S, _LONGEST_S)), every
+    return pace_s(trajectory.time_s[frame_places(trajectory)])
 
 
 # --- what stands still, and what moves ---------------------------------------------------------------------------------
@@ -230,31 +218,13 @@ def _layout(t: Trajectory, shape: Drawn, scales: Scales, places: np.ndarray) -> 
     near = [-2.1 * shape.reach_m, 2.1 * shape.reach_m]
     nearby = {"scaleanchor": "x2", "range": near}
     board.axes(0, 1, title="near, in its own axes", x="ahead [m]", y="to the left [m]", xaxis={"range": near}, yaxis=nearby)
-    figure = board.figure(hovermode="closest", margin={"l": 66, "r": 90, "t": 70, "b": 46 + _SLIDER_PX})
+    figure = board.figure(hovermode="closest", margin={"l": 66, "r": 90, "t": 70, "b": 46 + CONTROLS_PX})
     layout: dict[str, Any] = figure["layout"]
-    layout["height"] += _SLIDER_PX + 18
+    layout["height"] += CONTROLS_PX + 18
     x, y = shape.reach_m * np.array([-1.95, -1.72])
     note = {"xref": "x2", "yref": "y2", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     layout["annotations"].append({"x": x, "y": y, "text": f"{scales.force_mark_n:g} N", **note})
-    return layout | _controls(t, places) | {"coloraxis": _colour_bar(scales)}
-
-
-def _controls(t: Trajectory, places: np.ndarray) -> dict[str, Any]:
-    """Buttons and a slider below the axes. The page's own script plays, with the first button's time of a picture (ms)."""
-    at_once = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
-    names = [frame_name(time) for time in t.time_s[places]]
-    steps = [{"label": f"{float(name):.2f} s", "method": "animate", "args": [[name], at_once]} for name in names]
-    buttons = [
-        {"label": "▶ play", "name": "play", "method": "skip", "args": [1e3 * playing_s(t)[0]]},
-        {"label": "❚❚ pause", "name": "pause", "method": "skip"},
-    ]
-    place = {"x": 0.0, "xanchor": "left", "y": 0.0, "yanchor": "top", "bordercolor": GRID}
-    menu = {**place, "pad": {"t": 50}, "type": "buttons", "direction": "left", "showactive": False, "buttons": buttons}
-    menu |= {"font": {"color": INK}, "bgcolor": "var(--soft)"}
-    slider = {**place, "pad": {"t": 96, "b": 8}, "len": 1.0, "steps": steps, "active": 0, "ticklen": 0, "minorticklen": 0}
-    slider |= {"bgcolor": GRID, "activebgcolor": BLUE, "font": {"color": "rgba(0,0,0,0)", "size": 1}}  # no room for labels
-    slider["currentvalue"] = {"prefix": "time ", "xanchor": "left", "font": {"color": INK, "size": 13}}
-    return {"updatemenus": [menu], "sliders": [slider]}
+    return layout | controls(t.time_s[places]) | {"coloraxis": _colour_bar(scales)}
 
 
 # --- scales and shapes -------------------------------------------------------------------------------------------------

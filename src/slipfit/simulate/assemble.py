@@ -21,7 +21,9 @@ from slipfit.vehicles.driver import Table
 from slipfit.vehicles.losses import AirDrag, Battery, Losses, NoBattery, NoLosses
 
 #: Numbers of a robot's file that do not act on motion; to vary them would promise an effect that is not there.
-WITHOUT_EFFECT = ("width_m", "speed_mps", "yaw_rate_radps", "roller_arc_rad")
+WITHOUT_EFFECT = ("speed_mps", "yaw_rate_radps", "roller_arc_rad", "grouser_count")
+#: Numbers that act only where wheels sink.
+ON_SOIL = ("width_m", "grouser_height_m")
 #: Numbers that act only where a robot pitches and rolls.
 TYRES = ("tyre_stiffness_n_per_m", "tyre_damping_n_s_per_m")
 ON_TERRAIN = ("roll_inertia_kgm2", "pitch_inertia_kgm2", *TYRES)
@@ -36,6 +38,18 @@ def check_pair(robot: Robot | OmniRobot, ground: Ground) -> None:
         raise SimulationError(
             f"ground {ground.name} has the law {ground.law}, which has no coefficients for rollers (mu_w, mu_t); "
             f"{robot.name} needs the law arctan: take {fitting}, or write a ground of your own with it"
+        )
+
+
+def check_carries(where: str, what: str, values: Values, width_m: Any) -> None:
+    """A negative k_c, as fits give such, leaves no pressure below something narrow."""
+    widths = np.asarray(width_m, dtype=float)
+    constant, widths = np.broadcast_arrays(np.asarray(values["k_c"]) / widths + values["k_phi"], widths)
+    if (wrong := constant <= 0.0).any():
+        raise SimulationError(
+            f"{where}: k_c/b + k_phi is {'negative' if constant[wrong][0] < 0.0 else 'zero'} at this {what}'s width of "
+            f"{widths[wrong][0]:g} m ({constant[wrong][0]:.4g} N/m^(n+2)), this soil would carry nothing; take constants from "
+            f"plates about as wide as the {what}"
         )
 
 
@@ -71,9 +85,7 @@ def moves_in_space(ground: Ground, scenario: Scenario) -> bool:
 
 def _acting(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, Parameter]:
     """The robot's numbers that act in this scenario."""
-    idle = WITHOUT_EFFECT + (() if moves_in_space(ground, scenario) else ON_TERRAIN)
-    if is_soft(ground):
-        idle = tuple(name for name in idle if name != "width_m") + TYRES
+    idle = WITHOUT_EFFECT + (() if moves_in_space(ground, scenario) else ON_TERRAIN) + (TYRES if is_soft(ground) else ON_SOIL)
     return {name: p for name, p in robot.parameters().items() if name not in idle}
 
 

@@ -19,7 +19,7 @@ from slipfit.simulate.sensors import read_sensors
 from slipfit.simulate.speed_loop import through_loops
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
 from slipfit.simulate.vary import is_no_number
-from slipfit.twin import FittedPowertrain, Twin, find_wheeled
+from slipfit.twin import FittedPowertrain, OmniTwin, Twin, find_wheeled
 from slipfit.vehicles import planar_body, run_loop
 
 _STATUS = {run_loop.OK: RunStatus.FINISHED, run_loop.NOT_FINITE: RunStatus.DIVERGED}
@@ -91,7 +91,7 @@ class Batch:
 
 
 def simulate(
-    robot: Robot | OmniRobot | Twin | str | Path,
+    robot: Robot | OmniRobot | Twin | OmniTwin | str | Path,
     scenario: Scenario | Mapping[str, Any] | str | Path,
     *,
     ground: Ground | str | Path | None = None,
@@ -126,7 +126,7 @@ def simulate(
 
 
 def simulate_many(
-    robot: Robot | OmniRobot | Twin | str | Path,
+    robot: Robot | OmniRobot | Twin | OmniTwin | str | Path,
     scenario: Scenario | Mapping[str, Any] | str | Path,
     vary: Mapping[str, Any],
     *,
@@ -155,7 +155,7 @@ def simulate_many(
     return _run(robot, scenario, ground, vary, table, every, workers, powertrain)
 
 
-def _keeps_books(robot: Robot | OmniRobot | Twin, scenario: Scenario, ground: Ground | str | Path | None) -> bool:
+def _keeps_books(robot: Robot | OmniRobot | Twin | OmniTwin, scenario: Scenario, ground: Ground | str | Path | None) -> bool:
     """Whether a drive is a rover's: by its scenario, or because its wheels sink."""
     return scenario.keeps_books or is_soft(robot_on_ground(robot, scenario, ground)[1])
 
@@ -175,7 +175,7 @@ def _rovers(
 
 
 def _simulate_rover(
-    robot: Robot | OmniRobot | Twin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
+    robot: Robot | OmniRobot | Twin | OmniTwin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
 ) -> RoverTrajectory:
     """One drive with books. Sensors read every step of it, on planes."""
     lags = robot.powertrain if isinstance(robot, Twin) else None
@@ -195,30 +195,34 @@ def _simulate_rover(
 
 
 def robot_on_ground(
-    robot: Robot | OmniRobot | Twin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
+    robot: Robot | OmniRobot | Twin | OmniTwin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
 ) -> tuple[Robot | OmniRobot, Ground]:
     """Who drives, and on what. A twin's only ground counts whatever the scenario names; of several, `ground` or the scenario's
     surface chooses."""
     if isinstance(robot, str | Path):
         robot = find_wheeled(robot)
-    if isinstance(robot, OmniRobot) and scenario.keeps_books:
+    body = robot.robot if isinstance(robot, OmniTwin) else robot
+    if isinstance(body, OmniRobot) and scenario.keeps_books:
         raise SimulationError(
-            f"{robot.name} is an omnidirectional robot; routes, terrains and energy books are for skid-steer robots, give it "
+            f"{body.name} is an omnidirectional robot; routes, terrains and energy books are for skid-steer robots, give it "
             f"commands on a plane"
         )
     if isinstance(robot, Robot | OmniRobot):
         chosen = _ground(ground, scenario)
         check_pair(robot, chosen)
         return robot, chosen
-    if not isinstance(robot, Twin):
+    if not isinstance(robot, Twin | OmniTwin):
         raise ParameterError(
             f"robot is of type {type(robot).__name__}; expected a Robot, an OmniRobot, a Twin, a name of the library, or a file"
         )
     if ground is None:
         named = scenario.ground.surface
-        return robot.robot, robot.ground(named if named in robot.grounds else None)
-    is_own = isinstance(ground, str) and ground in robot.grounds
-    return robot.robot, robot.ground(str(ground)) if is_own else _ground(ground, scenario)
+        chosen = robot.ground(named if named in robot.grounds else None)
+    else:
+        is_own = isinstance(ground, str) and ground in robot.grounds
+        chosen = robot.ground(str(ground)) if is_own else _ground(ground, scenario)
+    check_pair(robot.robot, chosen)
+    return robot.robot, chosen
 
 
 def _thinned(records: np.ndarray, every: int, wheels: int) -> np.ndarray:

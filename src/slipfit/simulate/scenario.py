@@ -21,8 +21,8 @@ def _number(given: Any, info: ValidationInfo) -> float:
     return as_float(given, info.field_name or "value")
 
 
-def _within(lower: float, upper: float) -> BeforeValidator:
-    """A range whose sentence recognises degrees."""
+def within_range(lower: float, upper: float) -> BeforeValidator:
+    """A range whose sentence recognises degrees, millimetres and the like."""
 
     def check(given: Any, info: ValidationInfo) -> float:
         number = _number(given, info)
@@ -40,18 +40,19 @@ def _whole(given: Any, info: ValidationInfo) -> Any:
     return given
 
 
-Number = Annotated[float, BeforeValidator(_number)]
+AS_NUMBER = BeforeValidator(_number)  # comes after the Field that bounds it, else schemas do not tell the bounds
+Number = Annotated[float, AS_NUMBER]
 NonNegative = Annotated[float, Field(ge=0.0), BeforeValidator(_number)]
 Rate = Annotated[float, Field(gt=0.0, le=100_000.0), BeforeValidator(_number)]
-Angle = Annotated[float, Field(ge=-TURN_RAD, le=TURN_RAD), _within(-TURN_RAD, TURN_RAD)]
-Slope = Annotated[float, Field(ge=0.0, le=STEEPEST_RAD), _within(0.0, STEEPEST_RAD)]
+Angle = Annotated[float, Field(ge=-TURN_RAD, le=TURN_RAD), within_range(-TURN_RAD, TURN_RAD)]
+Slope = Annotated[float, Field(ge=0.0, le=STEEPEST_RAD), within_range(0.0, STEEPEST_RAD)]
 Pair = tuple[Number, Number]
 
 #: A ramp lasts this long unless the command says otherwise, or is shorter.
 RAMP_S = 1.0
 
 #: What ends so is a file beside the scenario's, anything else a name of the library.
-_FILE_ENDINGS = (".yaml", ".yml", ".tif", ".tiff")
+FILE_ENDINGS = (".yaml", ".yml", ".tif", ".tiff")
 
 #: The largest run that one scenario may ask for, in steps: five hours at 1 ms.
 MOST_STEPS = 20_000_000
@@ -66,7 +67,7 @@ class GroundPlace(FileModel):
     terrain: str | None = None  # name, or path of a terrain's file or GeoTIFF
     interpolation: Literal["bicubic", "bilinear"] = "bicubic"  # between the heights of a terrain
     surface: str = "lab_floor"
-    gravity_mps2: Annotated[float, Field(ge=0.1, le=30.0), _within(0.1, 30.0)] | None = None  # instead of the surface's
+    gravity_mps2: Annotated[float, Field(ge=0.1, le=30.0), within_range(0.1, 30.0)] | None = None  # instead of the surface's
 
     @model_validator(mode="after")
     def _one_shape(self) -> "GroundPlace":
@@ -209,7 +210,7 @@ class Scenario(NamedFile):
         """Read a file; a surface or terrain that is a file is looked for beside it."""
         scenario = super().load(path)
         named = {"surface": scenario.ground.surface, "terrain": scenario.ground.terrain or ""}
-        beside = {key: str(Path(path).parent / name) for key, name in named.items() if name.endswith(_FILE_ENDINGS)}
+        beside = {key: str(Path(path).parent / name) for key, name in named.items() if name.endswith(FILE_ENDINGS)}
         return scenario.model_copy(update={"ground": scenario.ground.model_copy(update=beside)}) if beside else scenario
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 
 from slipfit.errors import SimulationError
 from slipfit.library.files import check_target, write_through
+from slipfit.library.interrupts import undisturbed
 from slipfit.logs import DriveLog
 
 TRAJECTORY_FORMATS = (".parquet", ".csv", ".tum")
@@ -107,6 +108,11 @@ class Trajectory:
         rows = [
             f"{self.robot} on {self.ground}{slope}: {self.time_s[-1]:.4g} s, {self.distance_m:.3f} m, "
             f"turned {np.degrees(turned):.1f}°{asked}",
+            *self._status_rows(),
+        ]
+        if self.has_failed_at_once:
+            return "\n".join(rows)
+        rows += [
             f"  end      x {self.x_m[-1]:.4f} m  y {self.y_m[-1]:.4f} m  heading {np.degrees(self.heading_rad[-1]):.2f}°",
             f"  speed    {self.vx_mps.min():.3f} to {self.vx_mps.max():.3f} m/s ahead, {np.abs(self.vy_mps).max():.3f} m/s "
             f"sideways, {np.abs(self.yaw_rate_radps).max():.3f} rad/s at most",
@@ -126,9 +132,16 @@ class Trajectory:
                 f"  drive    at its torque limit of {self.effort_limit:g} N m for {self.at_effort_limit_s:.3g} s of "
                 f"{self.time_s[-1]:.3g} s: the wheels did not follow their commands then"
             )
-        if self.status is not RunStatus.FINISHED:
-            rows.append(f"  status   {self.status.value}")
         return "\n".join(rows)
+
+    def _status_rows(self) -> list[str]:
+        """How it ended, if not as it should."""
+        return [] if self.status in (RunStatus.FINISHED, RunStatus.ARRIVED) else [f"  status   {self.status.value}"]
+
+    @property
+    def has_failed_at_once(self) -> bool:
+        """Whether it ended where it started: one record has no slip, way or energy to speak of."""
+        return len(self.time_s) < 2
 
     @property
     def largest_grip_used(self) -> float:
@@ -182,6 +195,7 @@ class Trajectory:
     def _write_csv(self, path: Path) -> None:
         self._copy(path, "FORMAT csv, HEADER")
 
+    @undisturbed()
     def _copy(self, path: Path, options: str) -> None:
         import duckdb
 
@@ -202,6 +216,7 @@ class Trajectory:
         return np.column_stack([self.time_s, self.x_m, self.y_m, zero, zero, zero, np.sin(half), np.cos(half)])
 
     @classmethod
+    @undisturbed()
     def load(cls, path: Path | str) -> Self:
         """Read back a .parquet or .csv file that `save` wrote."""
         import duckdb

@@ -99,7 +99,7 @@ def test_no_runs_are_no_work():
 
 def test_chunks_run_on_several_threads_at_once():
     """Two chunks that wait for each other can only both end if both run at the same time."""
-    meeting = threading.Barrier(2, timeout=20.0)
+    meeting = threading.Barrier(2, timeout=120.0)
     run_chunks(lambda lo, hi: meeting.wait(), 2 * WIDTH, workers=2)
 
 

@@ -12,7 +12,8 @@ from slipfit.errors import SlipfitError
 from slipfit.library import find_ground, find_omni_robot, find_robot
 from slipfit.report.drive_figures import commanded_speeds, over_time
 from slipfit.report.drive_report import drive_page, write_drive_report
-from slipfit.report.top_view import MOST_FRAMES, drawn_robot, frame_places, rigid_wheels, slip_speed, top_view
+from slipfit.report.playing import MOST_FRAMES
+from slipfit.report.top_view import drawn_robot, frame_places, rigid_wheels, slip_speed, top_view
 from slipfit.simulate import Scenario, simulate
 from slipfit.simulate.trajectory import RunStatus
 

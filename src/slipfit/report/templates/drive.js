@@ -1,10 +1,10 @@
-// Plays the drive from above, and ties it to its curves: a line there marks the moment shown, a click shows another moment.
+// Plays a drive from above or a climb from the side, and ties it to its curves: a line there marks the moment shown, a click shows another moment.
 "use strict";
 (() => {
   const root = document.documentElement;
 
   function tie() {
-    const view = document.getElementById("top-view"), curves = document.getElementById("over-time");
+    const view = document.querySelector("#top-view, #side-view"), curves = document.getElementById("over-time");
     const names = view.layout.sliders[0].steps.map(step => step.args[0][0]);  // a frame's name is its time
     let shown = 0;
 
@@ -33,6 +33,9 @@
       if (button.name === "play") show(names.slice(shown < names.length - 1 ? shown : 0), button.args[0]);
       else show([null], 0);
     });
+    // A figure may ask to be played when the page opens; whoever asked for less motion presses the button.
+    if (view.layout.meta?.opens === "playing" && !matchMedia("(prefers-reduced-motion: reduce)").matches)
+      show(names, view.layout.updatemenus[0].buttons[0].args[0]);
     curves.on("plotly_click", ({points}) => {
       const away = name => Math.abs(Number(name) - points[0].x);
       show([names.reduce((best, name) => away(name) < away(best) ? name : best)], 0);
