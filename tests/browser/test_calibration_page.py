@@ -29,11 +29,11 @@ ZOOM = """
   const range = (name, axis) => document.getElementById(name)._fullLayout[axis].range.map(t => Math.round(t * 1000) / 1000);
   const zoomed = {};
   await Plotly.relayout("fit-1", {"xaxis2.range[0]": 2, "xaxis2.range[1]": 5});
-  await wait(200);
+  await until(() => range("residuals-1", "xaxis4")[0] === 2);
   for (const name of ["fit-1", "residuals-1"]) zoomed[name] = ["xaxis", "xaxis4"].map(axis => range(name, axis));
   const other = range("fit-2", "xaxis");
   await Plotly.relayout("residuals-1", {"xaxis.autorange": true});
-  await wait(200);
+  await until(() => range("fit-1", "xaxis3")[1] > 9);
   const released = range("fit-1", "xaxis3");
 """
 
@@ -46,10 +46,12 @@ INKS = """
   };
   const onScreen = inks();
   dispatchEvent(new Event("beforeprint"));
-  await wait(500);
+  await until(() => figure._fullLayout.font.color !== onScreen[1]);
+  await pictures(20);
   const onPaper = inks(), folded = document.querySelectorAll("details:not([open])").length;
   dispatchEvent(new Event("afterprint"));
-  await wait(500);
+  await until(() => figure._fullLayout.font.color === onScreen[1]);
+  await pictures(20);
   inks();
 """
 
@@ -72,7 +74,6 @@ def seen(page):
         page,
         LOOK + ZOOM + INKS + "return {figures, fetched, zoomed, other, released, onScreen, onPaper, folded, widths};",
         DARK,
-        "--window-size=1200,900",
     )
 
 
@@ -113,22 +114,14 @@ def test_figures_follow_the_page_into_the_dark_and_onto_paper(seen):
     assert before == after > 718
 
 
-def test_a_phone_shows_it_without_sideways_scrolling(page, tmp_path):
-    """390 px, a common phone. Windows cannot be that narrow, frames can."""
-    framed = tmp_path / "framed.html"
-    tell = (
-        "<script>setTimeout(() => parent.postMessage([innerWidth, document.documentElement.scrollWidth, Math.max(...[...document"
-    )
-    tell += '.querySelectorAll(".plot svg")].map(s => s.getBoundingClientRect().right))], "*"), 3000);</script>'
-    (tmp_path / "report.html").write_text(page.read_text(encoding="utf-8") + tell, encoding="utf-8")
-    source = (tmp_path / "report.html").as_uri()
-    framed.write_text(
-        "<!DOCTYPE html><html><body><script>document.documentElement.dataset.drawn = 1;"
-        "var told = new Promise(done => addEventListener('message', e => done(e.data)));</script>"
-        f"<iframe src='{source}' style='width:390px;height:800px;border:0'></iframe></body></html>",
-        encoding="utf-8",
-    )
-    inner, scroll, furthest = visit(framed, "return await told;").answer
+def test_a_phone_shows_it_without_sideways_scrolling(page):
+    """390 px, a common phone."""
+    probe = """
+      const right = () => Math.max(...[...document.querySelectorAll(".plot svg")].map(svg => svg.getBoundingClientRect().right));
+      await until(() => right() <= innerWidth);
+      return [innerWidth, document.documentElement.scrollWidth, right()];
+    """
+    inner, scroll, furthest = visit(page, probe, width_px=390, height_px=800).answer
     assert inner == 390
     assert scroll <= 390
     assert furthest <= 390

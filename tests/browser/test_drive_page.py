@@ -9,9 +9,6 @@ from slipfit.simulate import Scenario, simulate
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(find_chromium() is None, reason=INSTALL)]
 
-#: Pictures come in real time, the page's clock does not: what is waited for is counted in pictures.
-PATIENT = "--virtual-time-budget=600000"
-
 #: Place of the robot in the drawing, and of the line in the curves, before and after play, pause, a click on a curve.
 PLAY = """
   const view = document.getElementById("top-view"), curves = document.getElementById("over-time");
@@ -21,20 +18,16 @@ PLAY = """
     time: Number(view._fullLayout._currentFrame), step: view._fullLayout.sliders[0].active,
     line: curves.querySelector(".now").getBoundingClientRect().x,
   });
-  let drawn = 0;
-  const count = () => { drawn += 1; requestAnimationFrame(count); };
-  count();
-  const until = async (claim, most) => { for (const end = drawn + most; drawn < end && !claim(look());) await wait(20); };
   const begin = look();
   press(0);
-  await until(({step}) => step > 1, 200);
+  await until(() => look().step > 1);
   press(1);
-  await until(() => false, 5);
+  await pictures(5);
   const paused = look();
-  await until(() => false, 20);
+  await pictures(20);
   const still = look();
   curves.emit("plotly_click", {points: [{x: 0.75}]});
-  await until(({time}) => time > 0.7, 200);
+  await until(() => look().time > 0.7);
   const clicked = look();
   const at = curves.getBoundingClientRect().x + curves._fullLayout.xaxis._offset + curves._fullLayout.xaxis.l2p(clicked.time);
   const fetched = performance.getEntriesByType("resource").map(entry => entry.name);
@@ -52,7 +45,7 @@ def test_play_moves_the_robot(robot, scenario, tmp_path):
     page = tmp_path / "drive.html"
     trajectory = simulate(robot, scenario)
     write_drive_report(trajectory, robot, find_ground(trajectory.ground), scenario, page)
-    seen = visit(page, PLAY, PATIENT, "--window-size=1200,900")
+    seen = visit(page, PLAY)
     assert seen.console == []
     found = seen.answer
     assert found["fetched"] == []

@@ -13,7 +13,7 @@ LOOK = """
   const scene = document.getElementById("scene"), shown = scene._fullLayout.scene;
   const curves = document.getElementById("over-time"), energy = document.getElementById("energy-time");
   await Plotly.relayout(curves, {"xaxis.range": [0.2, 0.8]});
-  for (let k = 0; k < 40 && energy.layout.xaxis.range?.[0] !== 0.2; k++) await wait(50);
+  await until(() => energy.layout.xaxis.range?.[0] === 0.2);
   return {
     drawn: Number(document.documentElement.dataset.drawn),
     size: [scene.querySelector("canvas").width, scene.querySelector("canvas").height],
@@ -37,7 +37,7 @@ def test_the_scene_is_drawn_and_time_axes_are_linked(tmp_path):
     robot, page = find_robot("lynxmotion_4wd3"), tmp_path / "rover.html"
     drive = simulate(robot, UPHILL)
     write_rover_report(drive, robot, find_ground("rover_tyre"), UPHILL, page)
-    seen = visit(page, LOOK, "--window-size=1200,900", "--enable-unsafe-swiftshader")
+    seen = visit(page, LOOK, "--enable-unsafe-swiftshader")
     assert [line for line in seen.console if not any(word in line for word in OF_THE_BROWSER)] == []
     found = seen.answer
     assert found["drawn"] == 4
