@@ -16,7 +16,7 @@
 
 constexpr int WINDOW = 64, SECANT_PASSES = 3, PASSES = 7, CARRY_EVERY = 4, TURNS = 4;
 constexpr double HOLDS_BELOW = 1e-3, NEAR = 0.02, REACH = 0.005, LYING = 0.5, SIDEWAYS = 0.067, TOLERATED = 0.005, THINNEST = 1e-12, SHALLOWEST = 1e-9, NOTHING = 1e-30;
-constexpr double TINY = 1e-12, SMALL = 1e-4, LEAST = 1e-9, MEETS_OVER = 0.5, TILES = 65536.0, MOST_TURN = 0.5, LEAST_CURVED = 0.05;
+constexpr double TINY = 1e-12, SMALL = 1e-4, LEAST = 1e-9, CELL = 0.025, TILES = 65536.0, MOST_TURN = 0.5, LEAST_CURVED = 0.05;
 
 struct Leaves {  // numbers of one run, in the order of the leaves of TrackedRuns
     const double* next;
@@ -56,10 +56,10 @@ struct Hard {  // a place where hard ground may be touched
 };
 
 struct Plate {  // a segment in soil
-    double depth = 0.0, x, y, start_n = 0.0, nn, load = 0.0, secant, extra_y, start_x, start_y, deepest, slipped, share_x = 0.0, share_y = 0.0;
+    double depth = 0.0, x, y, start_n, nn, base, base_nn, area = 0.0, pressed = 0.0, load = 0.0, secant, extra_y, start_x, start_y, deepest, slipped, share_x = 0.0, share_y = 0.0;
     double strength;  // by cohesion, of what bears
     double constant, reach;  // of this plate, always
-    Vec arm, normal, along;
+    Vec arm, normal, along, up;
 };
 
 struct Cell {
@@ -254,13 +254,15 @@ class Tracked {
     Curve pressed(double scale, double power, double depth, double deepest, double coming) const {
         if (depth <= 0.0) return {0.0, 0.0};
         const double lowest = std::max(depth, deepest), deep = std::max(lowest, SHALLOWEST), per_depth = scale * std::pow(deep, power) / deep;
-        const double back = per_depth / soil.rebound, now = per_depth * lowest - back * (lowest - depth), into = std::max(0.0, depth - soil.layer);
-        double slope = now > 0.0 ? (coming >= lowest && depth >= deepest ? power * per_depth : back) : 0.0;
-        if (coming > depth)
-            slope += soil.base * std::max(0.0, coming - std::max(depth, soil.layer)) / (coming - depth);
-        else if (into > 0.0)
-            slope += soil.base;
-        return {std::max(0.0, now) + soil.base * into, slope};
+        const double back = per_depth / soil.rebound, now = per_depth * lowest - back * (lowest - depth);
+        return {std::max(0.0, now), now > 0.0 ? (coming >= lowest && depth >= deepest ? power * per_depth : back) : 0.0};
+    }
+
+    Curve backed(double depth, double coming) const {
+        const double into = std::max(0.0, depth - soil.layer);
+        if (depth <= 0.0) return {0.0, 0.0};
+        if (coming > depth) return {soil.base * into, soil.base * std::max(0.0, coming - std::max(depth, soil.layer)) / (coming - depth)};
+        return {soil.base * into, into > 0.0 ? soil.base : 0.0};
     }
 
     void find_soil(const Rows& now) {
@@ -268,26 +270,30 @@ class Tracked {
             Plate& c = plates[n];
             const Vec p = place + now.to_ground(c.arm);
             const bool was_below = c.depth + st.cleat_height[n] > 0.0;
-            c.depth = st.area[n] + st.cleat_area[n] > 0.0 ? soil_depth(p) : -1.0, c.start_n = c.load = 0.0;
+            c.depth = st.area[n] + st.cleat_area[n] > 0.0 ? soil_depth(p) : -1.0, c.area = c.load = 0.0;
             if (c.depth + st.cleat_height[n] <= 0.0) continue;
             double tile;
             const Cell& found = cell_of(p.x, p.y, tile);
             const bool known_here = found.tile == tile;
             const Vec v = velocity + cross(rate, c.arm);
-            const double ahead = dot(c.along, v), went = dt * std::fabs(ahead), met = was_below ? went / (went + MEETS_OVER * st.length[n]) : 1.0;
+            const double ahead = dot(c.along, v), went = dt * std::fabs(ahead), met = was_below ? went / (went + CELL) : 1.0;
             c.deepest += met * ((known_here ? found.deepest : 0.0) - c.deepest);
             c.slipped += met * ((known_here ? found.slip : 0.0) - c.slipped);
             const double worst = std::max(c.slipped, within_one(driving_slip(ahead, st.driven[n] * speed[n / ns])));
             const double ratio = (1.0 + within_one(worst)) / (1.0 - 0.5 * within_one(worst));
             const double scale = std::pow(ratio, -soil.exponent * soil.digging) * c.constant;
-            const double power = soil.exponent + soil.exponent_growth * within_one(worst), coming = c.depth - dt * dot(now.z, v);
+            const double power = soil.exponent + soil.exponent_growth * within_one(worst), rising = dot(now.z, v), coming = c.depth - dt * rising;
             const Curve base = pressed(scale, power, c.depth, c.deepest - c.reach, coming);
             const Curve tip = pressed(scale, power, c.depth + c.reach, c.deepest, coming + c.reach);
+            const Curve below = backed(c.depth, coming), below_tip = backed(c.depth + c.reach, coming + c.reach);
+            c.base = st.area[n] * below.pressure + st.cleat_area[n] * below_tip.pressure;
             const double push = st.area[n] * base.pressure + st.cleat_area[n] * tip.pressure;
-            if (push <= 0.0) continue;
+            if (push + c.base <= 0.0) continue;
             const double slope = st.area[n] * base.slope + st.cleat_area[n] * tip.slope;
-            const double area = (base.pressure > 0.0 ? st.area[n] : 0.0) + (tip.pressure > 0.0 ? st.cleat_area[n] : 0.0);
-            c.start_n = push, c.nn = slope * dt + soil.damping * area, c.strength = soil.cohesion * area, c.x = p.x, c.y = p.y;
+            c.base_nn = dt * (st.area[n] * below.slope + st.cleat_area[n] * below_tip.slope), c.up = now.z;
+            c.area = (base.pressure + below.pressure > 0.0 ? st.area[n] : 0.0) + (tip.pressure + below_tip.pressure > 0.0 ? st.cleat_area[n] : 0.0);
+            c.start_n = push + slope * dt * (dot(c.normal, v) - rising), c.nn = slope * dt + soil.damping * c.area;
+            c.strength = soil.cohesion * c.area, c.x = p.x, c.y = p.y;
             c.extra_y = st.length[n] * pushed_aside(c.depth) / std::max(std::fabs(v.y), SPEED_FLOOR);
         }
     }
@@ -330,15 +336,20 @@ class Tracked {
         }
         for (int n = side * ns; n < (side + 1) * ns; ++n) {
             Plate& c = plates[n];
-            if (c.start_n <= 0.0) continue;
+            if (c.area <= 0.0) continue;
             const Vec v = v0 + cross(r0, c.arm);
-            c.load = std::max(0.0, c.start_n - c.nn * dot(c.normal, v)), c.secant = c.start_x = c.start_y = 0.0;
+            const double based = c.base_nn > 0.0 ? std::max(0.0, c.base - c.base_nn * dot(c.up, v)) : 0.0;
+            c.pressed = std::max(0.0, c.start_n - c.nn * dot(c.normal, v)), c.load = c.pressed + based;
+            c.secant = c.start_x = c.start_y = 0.0;
             if (c.load <= 0.0) continue;
             double by;
             mobilise(c, st.driven[n] * guess[side] - dot(c.along, v), -v.y, c.start_x, c.start_y, by);
             const double most = c.strength + soil.friction * c.load;
             c.start_x *= most, c.start_y *= most, c.secant = most * by;
-            sums.carry(c.arm, c.normal, c.along, st.driven[n], c.start_n, c.nn, c.secant, c.extra_y, c.start_x, c.start_y);
+            const bool is_pressed = c.pressed > 0.0;
+            sums.carry(c.arm, c.normal, c.along, st.driven[n], is_pressed ? c.start_n : 0.0, is_pressed ? c.nn : 0.0, c.secant, c.extra_y,
+                       c.start_x, c.start_y);
+            if (based > 0.0) sums.carry(c.arm, c.up, c.along, 0.0, c.base, c.base_nn, 0.0, 0.0, 0.0, 0.0);
         }
     }
 
@@ -384,8 +395,11 @@ class Tracked {
         for (int n = side * ns; n < (side + 1) * ns; ++n) {
             Plate& c = plates[n];
             if (c.load <= 0.0) continue;
-            const double load = c.start_n - c.nn * dot(c.normal, v0 + cross(r0, c.arm));
-            again |= load < 0.0, c.load = std::max(0.0, load);
+            const Vec v = v0 + cross(r0, c.arm);
+            const double pressed = c.start_n - c.nn * dot(c.normal, v), based = c.base - c.base_nn * dot(c.up, v);
+            const bool was_pressed = c.pressed > 0.0, was_based = c.load > c.pressed;
+            again |= (pressed < 0.0 && was_pressed) || (based < 0.0 && was_based);
+            c.pressed = was_pressed ? std::max(0.0, pressed) : 0.0, c.load = c.pressed + (was_based ? std::max(0.0, based) : 0.0);
         }
         const double now = limit_of(side);
         astray |= now != limited_to[side], limited_to[side] = now;
@@ -412,10 +426,10 @@ class Tracked {
             double by = belt.kp + belt.kd / dt, push = belt.kp * told[side] + integral[side] + belt.kd / dt * speed[side];
             drive[side] = limited(push - by * guess[side], belt.limit);
             if (limited_to[side] != 0.0) drive[side] = push = limited_to[side] * belt.limit, by = 0.0;
-            const double tension = 2.0 * belt.tension + std::fabs(drive[side]);
-            const double loss = belt.loss_viscous + belt.loss_share * tension / std::max(std::fabs(guess[side]), STICK_SPEED);
-            per[side] = 1.0 / (belt.mass / dt + loss + by + s.belt);
             rest[side] = belt.mass / dt * speed[side] + push - s.belt_force;
+            const double lost = belt.loss_share * (2.0 * belt.tension + std::fabs(drive[side])), resists = belt.mass / dt + by + s.belt + belt.loss_viscous;
+            const double pulled = std::fabs(rest[side] + dot(s.to_belt, v) + dot(s.belt_arm, r));
+            per[side] = 1.0 / (resists + lost / std::max(std::max(pulled - lost, 0.0) / resists, STICK_SPEED));
             to_belt[side] = s.to_belt, belt_arm[side] = s.belt_arm;
             const Vec p = s.to_belt, w = s.belt_arm, pv = per[side] * p, pw = per[side] * w;
             const double d = drag[side];
@@ -444,7 +458,7 @@ class Tracked {
     void remember(const Vec& v0, const Vec& r0) {
         for (int n = 0; n < 2 * ns; ++n) {
             Plate& c = plates[n];
-            if (c.start_n <= 0.0 || c.load <= 0.0) {
+            if (c.area <= 0.0 || c.load <= 0.0) {
                 c.share_x = c.share_y = 0.0;
                 continue;
             }
@@ -478,10 +492,11 @@ class Tracked {
                 was_x = c.share_x, was_y = c.share_y;
                 if (c.load <= 0.0) continue;
                 const Plate& fed = plates[from];
-                const bool is_fed = fed.load * (ahead ? st.upstream[n] : st.downstream[n]) > 0.0;
+                const double gap = ahead ? st.upstream[n] : st.downstream[n];
+                const bool is_fed = fed.load * gap > 0.0;
                 const double fed_x = ahead ? fed.share_x : behind_x, fed_y = ahead ? fed.share_y : behind_y;
                 const double by = displacement(c.share_x, c.share_y), by_fed = is_fed ? displacement(fed_x, fed_y) : 0.0;
-                const double flow = std::min(1.0, (is_fed ? 1.0 : 2.0) * std::fabs(speed[side]) * seconds / st.length[n] * st.driven[n]);
+                const double flow = std::min(1.0, std::fabs(speed[side]) * seconds / (is_fed ? gap : 0.5 * st.length[n]) * st.driven[n]);
                 const double jx = c.share_x * by + flow * (fed_x * by_fed - c.share_x * by);
                 const double jy = c.share_y * by + flow * (fed_y * by_fed - c.share_y * by);
                 const double size = std::sqrt(jx * jx + jy * jy), part = (1.0 - std::exp(-size)) / std::max(size, LEAST);

@@ -25,12 +25,13 @@ from slipfit.twin import TrackedTwin
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.rigid_body import Body6
 from slipfit.vehicles.track_shape import Outline, track_tables
+from slipfit.vehicles.track_soil import CELL_M
 
 #: Commands are told and verdicts are reached this often, s.
 _CONTROL_S = 0.01
 
-#: Places in the soil that remember are squares of this side, m (half a segment), in windows of so many: longer than a robot.
-_RUT_M, _RUT_WINDOW = 0.025, 64
+#: Cells of soil that remember lie in square windows of so many along a side: 1.6 m, longer than a robot.
+_RUT_WINDOW = 64
 
 #: A place beyond every goal, and a patience beyond every end.
 _NEVER = 1e9
@@ -109,9 +110,10 @@ def climb_many(
 
     run_chunks(chunk, n, workers=workers)
     last = {name: out[:, -1, k] for k, name in enumerate(tracked.TRACK_COLUMNS)}
+    has_goal = climb.obstacle.kind != "none"
     return ClimbBatch(
         codes=status,
-        margin=last["margin"],
+        margin=last["margin"] if has_goal else np.full(n, np.nan),
         stopped_at_s=last["stopped_at_s"],
         deepest_m=last["deepest_m"],
         records=out,
@@ -119,7 +121,7 @@ def climb_many(
         varied={name: np.asarray(entry) for name, entry in vary.items()},
         robot=robot.name,
         scenario=climb.about or "climb",
-        has_goal=climb.obstacle.kind != "none",
+        has_goal=has_goal,
         notes=(*told, *notes),
     )
 
@@ -333,9 +335,11 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
     unit = climb.speed_mps if climb.speed_mps else 1.0
     speeds = np.column_stack([(climb.speed_mps - turning) / unit * ramp, (climb.speed_mps + turning) / unit * ramp])
     factor = v["speed_mps"] if climb.speed_mps else 1.0
-    has_goal = climb.obstacle.kind != "none"
+    # Without an obstacle a robot can be held by soil alone; one that turns goes nowhere by itself.
+    is_watched = climb.obstacle.kind != "none" or (climb.soil is not None and climb.yaw_rate_radps == 0.0)
+    patience: Any = np.where(np.abs(v["speed_mps"]) * climb.patience_s >= 2.0 * _GAIN_M, climb.patience_s, _NEVER)
     rules = track_verdict.Rules(
-        goal, climb.patience_s if has_goal else _NEVER, _GAIN_M,
+        goal, patience if is_watched else _NEVER, _GAIN_M,
         0.0 if climb.starts_rolling else climb.ramp_s, periods * control_s,
     )  # fmt: skip
     return tracked.TrackedRuns(
@@ -351,7 +355,7 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
             v["speed_gain_n_s_per_m"], v["integral_gain_n_per_m"], v["derivative_gain_kg"], v["belt_tension_n"],
             v["belt_loss_share"], v["belt_loss_n_s_per_m"],
         ),
-        ground=rutted(ground, _RUT_M, _RUT_WINDOW),
+        ground=rutted(ground, CELL_M, _RUT_WINDOW),
         begin=begin._replace(speed=factor * climb.speed_mps / unit if climb.starts_rolling else 0.0),
         told=tracked.Told(factor, Shared(speeds.ravel())),
         rules=rules,

@@ -71,10 +71,15 @@ def drive_of(belt, told, integral, speed, at_limit, dt):
 
 
 @part
-def loss_per_speed(belt, drive, guess):
-    """What a belt loses, N s/m, at a guess of its speed."""
-    tension = 2.0 * belt.tension + abs(drive)
-    return belt.loss_viscous + belt.loss_share * tension / max(abs(guess), STICK_SPEED_MPS)
+def loss_per_speed(belt, drive, push, per_speed):
+    """What a belt loses, N s/m, of a push (N) that would move it against so much resistance per speed (N s/m).
+
+    The loss of its tension is the same at every speed, so it is taken at the speed that is left after it: a belt that breaks away
+    does so within the step, and one that is pushed by less stays.
+    """
+    constant, resists = belt.loss_share * (2.0 * belt.tension + abs(drive)), per_speed + belt.loss_viscous
+    left = max(abs(push) - constant, 0.0) / resists
+    return belt.loss_viscous + constant / max(left, STICK_SPEED_MPS)
 
 
 @part

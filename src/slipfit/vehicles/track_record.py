@@ -1,6 +1,6 @@
 """What is seen of a tracked robot's run: by the judge, and in its record."""
 
-from slipfit.ground.shape import along_profile, gravity_in_ground
+from slipfit.ground.shape import along_profile, gravity_in_ground, soil_depth
 from slipfit.kernels import alike, part, put, where
 from slipfit.kernels.space import Vec3, added, rotation, to_ground
 from slipfit.vehicles.rigid_body import kinetic
@@ -16,7 +16,7 @@ TRACK_COLUMNS = (
 
 
 @part
-def look_at(robot, packs, belts, s, time):
+def look_at(robot, memory, packs, belts, s, time):
     """What the judge sees."""
     now, ground, shape = rotation(s.attitude), robot.ground, robot.tables
     _, _, gz = gravity_in_ground(ground)
@@ -29,9 +29,10 @@ def look_at(robot, packs, belts, s, time):
         belly += carried * (1.0 - shape.stations.driven[n])
     for c in range(len(packs.hard.load)):
         belly += packs.hard.load[c] * (1.0 - packs.hard.driven[c])
+    told, ahead = 0.5 * (belts.told[0] + belts.told[1]), along_profile(ground, s.place.x, s.place.y)
     return Look(
-        time, along_profile(ground, rear.x, rear.y), along_profile(ground, s.place.x, s.place.y) + s.place.z, now.z.x, now.z.z,
-        0.5 * (belts.told[0] + belts.told[1]), -robot.body.mass * gz, soil, belly,
+        time, along_profile(ground, rear.x, rear.y), where(told < 0.0, -ahead, ahead) + s.place.z, now.z.x, now.z.z, told,
+        -robot.body.mass * gz, soil, belly, soil_depth(ground, memory, s.place.x, s.place.y, s.place.z),
     )  # fmt: skip
 
 

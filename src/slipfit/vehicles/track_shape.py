@@ -5,7 +5,8 @@ half circles. Segments are told apart by where they are, not by which link is th
 what it remembers. Flippers turn about the front axle and have belts of their own, on the same sprocket; the belly is a plate
 between the tracks that does not move.
 
-    stations   segments near the ground: place of the middle, unit vector along the belt towards the front, areas
+    stations   segments near the ground, around sprockets parts of segments: place of the middle, unit vector along the belt
+               towards the front, areas
     discs      sprockets and idlers as true circles, and the rounded ends of the belly: each end of each run has its disc
     runs       straight undersides as whole lines, so that an edge between two stations is felt where it is
 
@@ -14,6 +15,7 @@ stations without area that do not feel hard ground, discs without radius, runs s
 Reference  derived in docs/theory/tracked, eq. (outline)
 """
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,10 @@ from slipfit.kernels.packs import ALONE
 
 #: How far around a sprocket segments can meet the ground, rad: a robot that leans further has tipped over.
 _REACH_RAD = np.radians(120.0)
+
+#: Around sprockets the soil feels each segment in so many parts: a segment of 42 mm on a radius of 89 mm turns by 27 degrees,
+#: as much as a sprocket that has sunk 10 mm touches (docs/theory/tracked, How many segments).
+_PARTS_OF_ARC = 3
 
 #: A flipper's own sprocket over the track's beside it: smaller by more than the dents of standing, so that on level ground the
 #: track bears and not both.
@@ -48,8 +54,8 @@ class Stations(NamedTuple):
     width: Any  # m
     cleat_area: Any  # m^2
     cleat_height: Any  # m, as the soil feels it
-    upstream: Any  # 1 if the station ahead belongs to the same belt
-    downstream: Any  # 1 if the one behind does
+    upstream: Any  # m, from the middle of the station ahead along the belt; 0 where that is not of the same belt
+    downstream: Any  # m, from the one behind
 
 
 class Discs(NamedTuple):
@@ -159,7 +165,7 @@ def _run(o: Outline, ahead: Any, up: Any, tx: Any, tz: Any, length: Any, tread: 
     )  # fmt: skip
 
 
-def _station(o: Outline, ahead: Any, up: Any, angle: Any, length: Any, width: Any, tread: Any, **more: float) -> Stations:
+def _station(o: Outline, ahead: Any, up: Any, angle: Any, length: Any, width: Any, tread: Any, **more: Any) -> Stations:
     """One segment; its angle is that of the belt against the body's x axis."""
     zero = 0.0 * o.radius_m
     is_plain = more.get("driven", 1.0) == 0.0
@@ -179,16 +185,16 @@ def _station(o: Outline, ahead: Any, up: Any, angle: Any, length: Any, width: An
         cleat_area=length * width * share + zero,
         # The tip bears at its full height, the flanks at half of it on average.
         cleat_height=zero if is_plain else o.cleat_height_m * (1.0 - 0.5 * o.cleat_taper),
-        upstream=zero + more.get("upstream", 1.0),
-        downstream=zero + more.get("downstream", 1.0),
+        upstream=zero + more.get("upstream", 0.0),
+        downstream=zero + more.get("downstream", 0.0),
     )
 
 
 def _belt_stations(o: Outline, segments: int) -> list[Stations]:
     """From behind the rear sprocket along the underside to the front one."""
     along, around = counts(o, segments)
-    turn, step = np.pi / around, o.axle_distance_m / along
-    near = [k for k in range(around) if (k + 0.5) * turn < _REACH_RAD]
+    turn, step = np.pi / (around * _PARTS_OF_ARC), o.axle_distance_m / along
+    near = [k for k in range(around * _PARTS_OF_ARC) if (k + 0.5) * turn < _REACH_RAD]
     arc = o.radius_m * turn
     found = []
     for k in reversed(near):
@@ -199,9 +205,9 @@ def _belt_stations(o: Outline, segments: int) -> list[Stations]:
     for k in near:
         angle = (k + 0.5) * turn
         found.append((o.axle_distance_m + o.radius_m * np.sin(angle), -o.radius_m * np.cos(angle), angle, arc, 0.0))
-    last = len(found) - 1
+    gaps = [0.0, *(0.5 * (behind[3] + ahead[3]) for behind, ahead in pairwise(found)), 0.0]
     return [
-        _station(o, x, z, angle, length, o.belt_width_m, o.tread_m, hard=hard, upstream=float(k < last), downstream=float(k > 0))
+        _station(o, x, z, angle, length, o.belt_width_m, o.tread_m, hard=hard, upstream=gaps[k + 1], downstream=gaps[k])
         for k, (x, z, angle, length, hard) in enumerate(found)
     ]
 
@@ -222,7 +228,7 @@ def _flipper(o: Outline, segments: int) -> tuple[list[Stations], list[Discs], Ru
     stations = [
         _station(
             o, x0 + (k + 0.5) * step * tx, z0 + (k + 0.5) * step * tz, slope, step, o.flipper_width_m, o.flipper_tread_m,
-            upstream=float(k < count - 1), downstream=float(k > 0),
+            upstream=step * (k < count - 1), downstream=step * (k > 0),
         )
         for k in range(count)
     ]  # fmt: skip
@@ -241,9 +247,7 @@ def _belly(o: Outline) -> tuple[list[Stations], list[Discs], Runs]:
     comes to the plate from there."""
     up, step = o.belly_clearance_m - o.radius_m, o.axle_distance_m / _BELLY
     half = 0.5 * o.belly_width_m
-    stations = [
-        _station(o, (k + 0.5) * step, up, 0.0, step, half, half, driven=0.0, upstream=0.0, downstream=0.0) for k in range(_BELLY)
-    ]
+    stations = [_station(o, (k + 0.5) * step, up, 0.0, step, half, half, driven=0.0) for k in range(_BELLY)]
     bend = np.maximum(-up, _LEAST_BEND * o.radius_m)
     ends = [_disc(o, ahead, up + bend, bend, half, driven=0.0) for ahead in (0.0 * up, o.axle_distance_m)]
     return stations, ends, _run(o, 0.0, up, 1.0, 0.0, o.axle_distance_m, half, 0.0)

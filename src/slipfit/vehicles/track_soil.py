@@ -2,7 +2,7 @@
 
 The pressure acts along a segment's own normal, shear along the belt and across. Each place of the ground (a cell of a square
 grid) keeps its deepest sinkage, of cleats' tips, and its largest slip. A segment lies on a stretch of ground, not on one cell:
-what it meets follows the cell below its middle over half its length, as long as it stays below the surface, so that a load does
+what it meets follows the cells below its middle over a cell's length, as long as it stays below the surface, so that a load does
 not jump where a cell ends. What a segment has sheared belongs to the belt's links, which move rearward through the stations: with
 J = -K ln(1 - |m|) the shear displacement behind a mobilised share m,
 
@@ -11,7 +11,7 @@ J = -K ln(1 - |m|) the shear displacement behind a mobilised share m,
 Soil also resists where it is pushed aside: per metre of wall a z + b z^2 (`soil.bulldozing`), along the sides of the belts and
 before the sprocket that leads.
 
-Symbols    m mobilised share of the strength · w belt speed · l length of a segment · i slip · z sinkage
+Symbols    m mobilised share of the strength · w belt speed · l from middle to middle of two stations · i slip · z sinkage
 Reference  derived in docs/theory/tracked, eq. (carried)
 """
 
@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 from slipfit.contact.slip import RESISTS_FROM_MPS, SPEED_FLOOR_MPS, driving_slip
 from slipfit.contact.soil import Bristles, Place, Plate, bristles_after, plate_normal, plate_shear, reach_of
-from slipfit.ground.shape import leave_rut, rut_at, soil_depth
+from slipfit.ground.shape import leave_rut, rut_at, soil_depth, surface
 from slipfit.kernels import alike, any_of, part, where
-from slipfit.kernels.space import Vec3, added, cross, dot, to_ground
+from slipfit.kernels.space import Vec3, added, cross, dot, to_body
 from slipfit.vehicles.track_contact import carry, place_of
 
 #: Of a saturated shear this much is kept from the limit, so that its logarithm is finite.
@@ -35,9 +35,15 @@ class SoilWork(NamedTuple):
     depth: Any  # m, of the base below the untouched surface; negative where it stands on its cleat
     place_x: Any  # m, where the station is
     place_y: Any
-    start_n: Any
+    start_n: Any  # N, of the soil, along the station's normal
     nn: Any
+    base: Any  # N, of the rigid base below it, along `up`, the normal of the ground over its upward part (body's axes)
+    base_nn: Any
+    up_x: Any
+    up_y: Any
+    up_z: Any
     area: Any  # m^2, of what bears
+    pressed: Any  # N, what the soil bears of the load
     load: Any  # N
     secant: Any
     extra_y: Any
@@ -48,8 +54,9 @@ class SoilWork(NamedTuple):
     slipped: Any
 
 
-#: A segment meets what the ground remembers over this share of its length: half, the mean way of its places.
-_MEETS_OVER = 0.5
+#: Side of the cells in which the ground remembers, m. What a segment meets follows them over as long a way, however finely belts
+#: are cut: met at once, loads would jump where a cell ends.
+CELL_M = 0.025
 
 
 @part
@@ -73,6 +80,13 @@ def _pushed_aside(soil, depth):
 
 
 @part
+def _up(ground, memory, place, now):
+    """Where depth below the surface decreases, per metre: (-slope_x, -slope_y, 1) of the ground, in the body's axes."""
+    here = surface(ground, memory, place.x, place.y)
+    return to_body(now, Vec3(-here.slope_x, -here.slope_y, alike(1.0, place.z)))
+
+
+@part
 def find_soil(soil, ground, memory, stations, work, place, now, velocity, rate, belt, side, dt):
     """Depths of one side's stations and their normal answers, at the start of the step."""
     ns = len(stations.x) // 2
@@ -83,22 +97,35 @@ def find_soil(soil, ground, memory, stations, work, place, now, velocity, rate, 
             stations.area[n] + stations.cleat_area[n] > 0.0, soil_depth(ground, memory, p.x, p.y, p.z), alike(-1.0, p.z)
         )
         nothing, was_below = alike(0.0, depth), work.depth[n] + stations.cleat_height[n] > 0.0
-        work.depth[n], work.nn[n], work.start_n[n], work.load[n] = depth, nothing, nothing, nothing
+        work.depth[n], work.load[n], work.area[n] = depth, nothing, nothing
         if any_of(depth + stations.cleat_height[n] > 0.0):
-            arm, _, along = axes_of_plate(stations, n)
+            arm, normal, along = axes_of_plate(stations, n)
             v = added(velocity, cross(rate, arm))
+            up = _up(ground, memory, p, now)
+            rising = dot(up, v)
             deepest, slipped = rut_at(ground, memory, p.x, p.y)
             ahead = dot(along, v)
             went = dt * abs(ahead)
-            met = where(was_below, went / (went + _MEETS_OVER * stations.length[n]), alike(1.0, went))
+            met = where(was_below, went / (went + CELL_M), alike(1.0, went))
             deepest = work.deepest[n] + met * (deepest - work.deepest[n])
             slipped = work.slipped[n] + met * (slipped - work.slipped[n])
             work.deepest[n], work.slipped[n] = deepest, slipped
             slip = driving_slip(ahead, stations.driven[n] * belt)
-            answer = plate_normal(soil, plate_of(stations, n), Place(deepest, slipped), depth, to_ground(now, v).z, slip, dt)
-            work.start_n[n], work.nn[n], work.area[n] = answer.start, answer.per_rising, answer.area
+            answer = plate_normal(soil, plate_of(stations, n), Place(deepest, slipped), depth, rising, slip, dt)
+            nn = answer.per_rising - answer.base_per_rising
+            # A segment that leans goes into the soil along its normal, and comes no deeper by going ahead.
+            work.start_n[n] = answer.start - answer.base + (nn - answer.damping) * (dot(normal, v) - rising)
+            work.nn[n], work.area[n], work.base[n], work.base_nn[n] = nn, answer.area, answer.base, answer.base_per_rising
+            work.up_x[n], work.up_y[n], work.up_z[n] = up.x, up.y, up.z
             work.place_x[n], work.place_y[n] = p.x, p.y
             work.extra_y[n] = stations.length[n] * _pushed_aside(soil, depth) / max(abs(v.y), SPEED_FLOOR_MPS)
+
+
+@part
+def _bears(work, n, normal, v):
+    """What the soil and what its base bear of a station at a velocity, N; less than nothing where they would pull."""
+    based = work.base[n] - work.base_nn[n] * dot(Vec3(work.up_x[n], work.up_y[n], work.up_z[n]), v)
+    return work.start_n[n] - work.nn[n] * dot(normal, v), based
 
 
 @part
@@ -108,20 +135,28 @@ def gather_soil(soil, stations, work, shares, velocity, rate, belt, side, sums, 
     half = len(shares) // 2
     for k in range(ns):
         n = side * ns + k
-        if any_of(work.start_n[n] > 0.0):
+        if any_of(work.area[n] > 0.0):
             arm, normal, along = axes_of_plate(stations, n)
             v = added(velocity, cross(rate, arm))
-            load = max(0.0, work.start_n[n] - work.nn[n] * dot(normal, v))
-            is_loaded = load > 0.0
+            pressed, based = _bears(work, n, normal, v)
+            nothing = alike(0.0, pressed)
+            is_pressed, is_based = pressed > 0.0, (based > 0.0) & (work.base_nn[n] > 0.0)
+            load = max(0.0, pressed) + where(is_based, based, nothing)
             slip_x, slip_y = stations.driven[n] * belt - dot(along, v), -v.y
             answer = plate_shear(soil, work.area[n], Bristles(shares[n], shares[half + n]), load, slip_x, slip_y, dt)
-            nothing = alike(0.0, load)
             work.load[n], work.secant[n], work.start_x[n], work.start_y[n] = load, answer.xx, answer.start_x, answer.start_y
+            work.pressed[n] = max(0.0, pressed)
             sums = carry(
-                sums, arm, normal, along, stations.driven[n], where(is_loaded, work.start_n[n], nothing),
-                where(is_loaded, work.nn[n], nothing), answer.xx, where(is_loaded, work.extra_y[n], nothing), answer.start_x,
+                sums, arm, normal, along, stations.driven[n], where(is_pressed, work.start_n[n], nothing),
+                where(is_pressed, work.nn[n], nothing), answer.xx, where(load > 0.0, work.extra_y[n], nothing), answer.start_x,
                 answer.start_y,
             )  # fmt: skip
+            if any_of(is_based):
+                sums = carry(
+                    sums, arm, Vec3(work.up_x[n], work.up_y[n], work.up_z[n]), along, nothing,
+                    where(is_based, work.base[n], nothing), where(is_based, work.base_nn[n], nothing), nothing, nothing, nothing,
+                    nothing,
+                )  # fmt: skip
     return sums
 
 
@@ -131,17 +166,20 @@ def share_soil(soil, stations, work, velocity, rate, belt, side, again):
     ns = len(stations.x) // 2
     for k in range(ns):
         n = side * ns + k
-        if any_of(work.start_n[n] > 0.0):
+        if any_of(work.area[n] > 0.0):
             arm, normal, along = axes_of_plate(stations, n)
             v = added(velocity, cross(rate, arm))
-            load = work.start_n[n] - work.nn[n] * dot(normal, v)
-            again = again | ((load < 0.0) & (work.load[n] > 0.0))
+            pressed, based = _bears(work, n, normal, v)
+            was_pressed, was_based = work.pressed[n] > 0.0, work.load[n] > work.pressed[n]
+            again = again | ((pressed < 0.0) & was_pressed) | ((based < 0.0) & was_based)
+            nothing = alike(0.0, pressed)
             work.force_x[n] = where(
                 work.load[n] > 0.0,
                 work.start_x[n] + work.secant[n] * (stations.driven[n] * belt - dot(along, v)),
-                alike(0.0, load),
+                nothing,
             )
-            work.load[n] = where(work.load[n] > 0.0, max(0.0, load), alike(0.0, load))
+            work.pressed[n] = where(was_pressed, max(0.0, pressed), nothing)
+            work.load[n] = work.pressed[n] + where(was_based, max(0.0, based), nothing)
     return again
 
 
@@ -152,7 +190,7 @@ def remember_soil(soil, ground, memory, stations, work, shares, velocity, rate, 
     for k in range(ns):
         n = side * ns + k
         nothing = alike(0.0, work.depth[n])
-        if any_of(work.start_n[n] > 0.0):
+        if any_of(work.area[n] > 0.0):
             arm, _, along = axes_of_plate(stations, n)
             v = added(velocity, cross(rate, arm))
             rim, ahead, load = stations.driven[n] * belt, dot(along, v), work.load[n]
@@ -189,12 +227,13 @@ def carry_along(soil, stations, work, shares, belts, dt):
             if any_of(work.load[n] > 0.0):
                 # Forward, links come from the station ahead, not yet carried in this pass; backward, from the one behind.
                 front, back = first + min(k + 1, ns - 1), first + max(k - 1, 0)
-                is_fed = where(ahead, work.load[front] * stations.upstream[n], work.load[back] * stations.downstream[n]) > 0.0
-                near = where(is_fed, alike(1.0, work.load[n]), 2.0)
+                gap = where(ahead, stations.upstream[n], stations.downstream[n])
+                is_fed = where(ahead, work.load[front], work.load[back]) * gap > 0.0
+                way = where(is_fed, gap, 0.5 * stations.length[n])
                 fx, fy = where(ahead, shares[front], was_x), where(ahead, shares[half + front], was_y)
                 per, per_f = _displacement(soil, x, y), _displacement(soil, fx, fy)
                 per_f = where(is_fed, per_f, 0.0 * per)
-                flow = min(1.0, near * abs(belts[side]) * dt / stations.length[n] * stations.driven[n])
+                flow = min(1.0, abs(belts[side]) * dt / way * stations.driven[n])
                 jx, jy = x * per + flow * (fx * per_f - x * per), y * per + flow * (fy * per_f - y * per)
                 size = sqrt(jx * jx + jy * jy)
                 share = (1.0 - exp(-size)) / max(size, _LEAST)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from slipfit.ground.shape import gravity_in_ground
 from slipfit.kernels import abreast, alike, any_of, choose, folded, part, where
-from slipfit.kernels.space import Rows3, Sym3, Vec3, added, rotation, scaled
+from slipfit.kernels.space import Rows3, Sym3, Vec3, added, dot, rotation, scaled
 from slipfit.vehicles.rigid_body import Load6, free_motion, moved, solve_six
 from slipfit.vehicles.track_belts import drive_of, limit_of, loss_per_speed, run_on
 from slipfit.vehicles.track_contact import Sums, find_hard, hard_count, no_sums
@@ -127,9 +127,10 @@ def _solve(robot, wide, memory, packs, belts, free, velocity, rate, active, k, d
         whole = _folded(sums)
         drive = drive_of(robot.belt, belts.told[side], belts.integral[side], belts.speed[side], belts.at_limit[side], dt)
         belts.drive[side] = max(-robot.belt.limit, min(robot.belt.limit, drive.push - drive.per_speed * guess))
-        loss = loss_per_speed(robot.belt, belts.drive[side], guess)
-        per = 1.0 / (robot.belt.mass / dt + loss + drive.per_speed + whole.belt)
         rest = robot.belt.mass / dt * belts.speed[side] + drive.push - whole.belt_force
+        resists = robot.belt.mass / dt + drive.per_speed + whole.belt
+        pulled = dot(whole.to_belt, velocity) + dot(whole.belt_arm, rate)
+        per = 1.0 / (resists + loss_per_speed(robot.belt, belts.drive[side], rest + pulled, resists))
         one = _dragged(
             _of_side(whole, per, rest), belts.drag[side], Vec3(belts.low_x[side], belts.low_y[side], belts.low_z[side])
         )

@@ -3,7 +3,8 @@
 A run is watched once per control period. It has climbed when its rear axle has passed the goal; it has tipped over when it leans
 more than 75 degrees, backwards if its nose points up. A robot that is told to go and gains less than `gain` (ahead and up taken
 together) for `patience` seconds is held by something: by its belly if that carries most of its weight, by the soil if that does,
-else its tracks slip. Whoever is not done at the end of the time has timed out.
+else its tracks slip. One whose centre of mass is below the soil's surface is stuck at once. Whoever is not done at the end of
+the time has timed out.
 
 The margin goes on where the verdict has only names. Of a climb it is the least of four shares: the slowest progress over any
 window of half a second over what was told; the patience that was left when the robot gained most slowly; the lean that was left
@@ -45,13 +46,14 @@ class Look(NamedTuple):
 
     time: float
     rear: float  # m, rear axle along the profile
-    progress: float  # m, centre of mass: along the profile and up
+    progress: float  # m, centre of mass: along the profile (back, where it is told to go back) and up
     nose_up: float  # sine of the nose's elevation
     upright: float  # cosine of the lean
     told: float  # m/s, mean of both belts
     weight: float  # N
     soil_load: float
     belly_load: float
+    buried: float  # m, depth of the centre of mass below the soil's surface; negative above it
 
 
 class Story(NamedTuple):
@@ -94,6 +96,7 @@ def judge(rules, story, look):
     by_soil = where(look.soil_load > 0.5 * look.weight, alike(STUCK_IN_SOIL, code), SLIPPED)
     held = where(look.belly_load > 0.5 * look.weight, alike(HIGH_CENTRED, code), by_soil)
     code = where(look.time - best_at > rules.patience, held, code)
+    code = where(look.buried > 0.0, alike(STUCK_IN_SOIL, code), code)
     code = where(look.rear > rules.goal, alike(CLIMBED, code), code)
     tipped = where(look.nose_up > 0.7, alike(TIPPED_BACKWARDS, code), TIPPED_OVER)
     code = where(look.upright < _TIPPED_COSINE, tipped, code)

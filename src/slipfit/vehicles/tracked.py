@@ -112,7 +112,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     s = _start(robot, belts)
     for c in range(places):
         alone.hard.depth[c] = alike(-1.0, like)
-    story = begin_story(look_at(robot, alone, belts, s, like))
+    story = begin_story(look_at(robot, memory, alone, belts, s, like))
     for k in range(out.shape[1]):
         if k > 0 and any_of(story.code == RUNNING):
             for j in range((k - 1) * every, k * every):
@@ -126,7 +126,7 @@ def _drive(runs, i, hold, every, dt, out, status):
                     carry_along(robot.soil, robot.tables.stations, alone.soil, alone.shares, belts.speed, _CARRY_EVERY * dt)
                 if (j + 1) % hold == 0:
                     note_sinkage(robot, alone.soil, belts, going)
-                    story = judge(robot.rules, story, look_at(robot, alone, belts, s, alike((j + 1) * dt, like)))
+                    story = judge(robot.rules, story, look_at(robot, memory, alone, belts, s, alike((j + 1) * dt, like)))
                     if not any_of(story.code == RUNNING):
                         break
         if k == out.shape[1] - 1:

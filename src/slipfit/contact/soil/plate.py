@@ -17,7 +17,7 @@ Reference  the project's specification, section 5 (corrected eq. 11); derived in
 
 from typing import NamedTuple
 
-from slipfit.contact.soil.pressure import pressed_on, pressure_constant, remembered_slip
+from slipfit.contact.soil.pressure import backed_on, pressed_on, pressure_constant, remembered_slip
 from slipfit.contact.soil.shear import mobilise, strength
 from slipfit.contact.touch import Traction
 from slipfit.kernels import alike, part, where
@@ -40,10 +40,17 @@ class Place(NamedTuple):
 
 
 class Normal(NamedTuple):
-    """Normal force at the end of the step: start - per_rising · rising, not less than zero."""
+    """Normal force at the end of the step: start - per_rising · rising, not less than zero, for a plate that lies level.
+
+    What is of the soil and what of its rigid base act along other directions where the plate leans: the soil presses square to
+    the plate, the base square to itself.
+    """
 
     start: float  # N
     per_rising: float  # N s/m
+    base: float  # N, of `start`: what the rigid base gives
+    base_per_rising: float  # N s/m
+    damping: float  # N s/m, of `per_rising`: what does not come from the depth
     area: float  # m^2, of what bears: of the cleat alone while the base is in the air
 
 
@@ -71,13 +78,18 @@ def plate_normal(soil, plate, place, depth, rising, slip, dt):
     constant, reach = pressure_constant(soil, plate.width), reach_of(plate)
     worst, zero = remembered_slip(slip, place.slip), alike(0.0, depth)
     coming = depth - dt * rising
-    base = pressed_on(soil, constant, worst, depth, place.deepest - reach, coming)
+    flat = pressed_on(soil, constant, worst, depth, place.deepest - reach, coming)
     cleat = pressed_on(soil, constant, worst, depth + reach, place.deepest, coming + reach)
-    push = plate.area * base.pressure + plate.cleat_area * cleat.pressure
-    slope = plate.area * base.slope + plate.cleat_area * cleat.slope
-    area = where(base.pressure > 0.0, plate.area, zero) + where(cleat.pressure > 0.0, plate.cleat_area, zero)
-    touches = push > 0.0
-    return Normal(where(touches, push, zero), where(touches, slope * dt + soil.damping * area, zero), area)
+    below_flat, below_cleat = backed_on(soil, depth, coming), backed_on(soil, depth + reach, coming + reach)
+    base = plate.area * below_flat.pressure + plate.cleat_area * below_cleat.pressure
+    base_slope = plate.area * below_flat.slope + plate.cleat_area * below_cleat.slope
+    push = plate.area * flat.pressure + plate.cleat_area * cleat.pressure + base
+    slope = plate.area * flat.slope + plate.cleat_area * cleat.slope
+    area = where(flat.pressure + below_flat.pressure > 0.0, plate.area, zero)
+    area += where(cleat.pressure + below_cleat.pressure > 0.0, plate.cleat_area, zero)
+    touches, damping = push > 0.0, soil.damping * area
+    based = where(touches, base_slope * dt, zero)
+    return Normal(push, where(touches, slope * dt + damping + based, zero), base, based, damping, area)
 
 
 @part

@@ -99,22 +99,28 @@ def pressed(soil, constant, slip, depth, deepest):
 
 @part
 def pressed_on(soil, constant, slip, depth, deepest, coming):
-    """The same as a step takes it that is expected to end at the depth `coming`: pressure + slope · (depth then - depth).
+    """The soil's own part of it as a step takes it that is expected to end at the depth `coming`: pressure + slope · (depth
+    then - depth).
 
-    Nothing is gained. What comes back does so along the line and the base's, also where the step goes beyond their ends: there
-    less than nothing comes out, which callers cut to nothing. What enters the base is charged by a chord, so never too little.
+    Nothing is gained. What comes back does so along the line, also where the step goes beyond its end: there less than nothing
+    comes out, which callers cut to nothing.
     """
     line = _line(soil, constant, slip, max(max(depth, deepest), 0.0))
-    zero, is_below, sinks = alike(0.0, line.top), depth > 0.0, coming > depth
+    zero = alike(0.0, line.top)
     now = line.top - line.back * (line.lowest - depth)
-    by_soil = is_below & (now > 0.0)
+    bears = (depth > 0.0) & (now > 0.0)
     slope = where((coming >= line.lowest) & (depth >= deepest), line.on, line.back)
-    into_base = max(0.0, depth - soil.layer)
+    return Pressed(where(bears, now, zero), where(bears, slope, zero))
+
+
+@part
+def backed_on(soil, depth, coming):
+    """The rigid base's part of it. What enters the base is charged by a chord, so never too little."""
+    into, sinks = max(0.0, depth - soil.layer), coming > depth
+    zero = alike(0.0, into)
     chord = soil.base * max(0.0, coming - max(depth, soil.layer)) / where(sinks, coming - depth, alike(1.0, zero))
-    by_base = where(sinks, chord, where(into_base > 0.0, alike(soil.base, zero), zero))
-    return Pressed(
-        where(by_soil, now, zero) + soil.base * into_base, where(by_soil, slope, zero) + where(is_below, by_base, zero)
-    )
+    slope = where(sinks, chord, where(into > 0.0, alike(soil.base, zero), zero))
+    return Pressed(soil.base * into, where(depth > 0.0, slope, zero))
 
 
 @part
