@@ -68,6 +68,10 @@ class Consistency:
         return f" (FilterSettings: {'smaller' if self.mean < 1.0 else 'larger'} {setting})"
 
 
+#: A mean NEES beyond this does not come from a filter's settings: errors of ten times what it claims, all the time.
+_OF_ANOTHER_DRIVE = 100.0
+
+
 @dataclass(frozen=True, slots=True)
 class StateConsistency:
     """Mean normalised estimation error squared over its number of states, of a drive whose truth is known (`estimate.truth`); its
@@ -82,6 +86,13 @@ class StateConsistency:
     inside: float  # share of moments inside `moment_95`
     moment_95: tuple[float, float]
     over_time: tuple[tuple[float, float], ...] = ()  # (s, NEES) of each moment
+
+    @property
+    def sides(self) -> str:
+        """On which side of their band moments lie that are outside: errors larger than claimed, or smaller."""
+        larger = float(np.mean([nees > self.moment_95[1] for _, nees in self.over_time])) if self.over_time else 0.0
+        smaller = max(0.0, 1.0 - self.inside - larger)
+        return f"{100.0 * larger:.0f} % err by more, {100.0 * smaller:.0f} % by less"
 
     @property
     def least_inside(self) -> float:
@@ -108,10 +119,13 @@ class StateConsistency:
 
     def __str__(self) -> str:
         said = self.verdict if self.is_consistent else f"the filter is {self.verdict}"
+        if self.mean > _OF_ANOTHER_DRIVE:
+            said = "so far off that this is hardly the truth of this drive: check its robot, its clock and its frame"
         return (
             f"{self.state} {self.way}: mean NEES {self.mean:.3g} (95 % of means: {self.band_95[0]:.2g} to {self.band_95[1]:.2g})"
-            f", {100.0 * self.inside:.0f} % of {self.moments} moments inside their 95 % band ({100.0 * self.least_inside:.0f} % "
-            f"or more are expected; moments are half a second apart, because neighbours err alike), {said}"
+            f", {100.0 * self.inside:.0f} % of {self.moments} moments inside their 95 % band, {self.sides} "
+            f"({100.0 * self.least_inside:.0f} % or more inside are expected; moments are half a second apart, because "
+            f"neighbours err alike), {said}"
         )
 
     def to_document(self) -> dict[str, Any]:

@@ -116,7 +116,11 @@ def surfaces(estimate: SlipEstimate, log: DriveLog, robot: Robot, *, false_per_h
     parts = answers(e, log, robot)
     heard = np.sum([part.count for part in parts.values()], axis=0) > 0
     if heard.sum() < 2 * LEAST_S / BLOCK_S:
-        raise FitError(f"{e.name}: {int(heard.sum() * BLOCK_S)} s of motion; expected {2 * LEAST_S:g} s or more to tell surfaces")
+        moving = min(heard.sum() * BLOCK_S, e.time_s[-1] - e.time_s[0])
+        raise FitError(
+            f"{e.name}: {moving:.0f} s of motion at most; expected {2 * LEAST_S:g} s or more to tell surfaces; drive longer, "
+            f"or leave out --surfaces"
+        )
     edges = partition(parts, false_per_hour=false_per_hour)
     noise = scatters(parts, edges)
     start, found = float(e.time_s[0]), []

@@ -1,5 +1,6 @@
 """A climb as a picture: the robot from the side at some moments, and pitch, slip, sinkage and torque over time."""
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from slipfit.simulate.climb_scenario import ClimbScenario
 
 #: Robots in one picture.
 _MOMENTS = 5
+
+#: So many letters fit over the picture in one line.
+_TITLE_LETTERS = 110
 
 
 def draw_climb(climb: ClimbTrajectory, robot: TrackedRobot, scenario: ClimbScenario) -> Figure:
@@ -70,4 +74,5 @@ def _draw_side(axes: Any, climb: ClimbTrajectory, robot: TrackedRobot, scenario:
     axes.set(xlim=(left, right), ylim=(float(min(ground.min() - 0.12, seen_from.z_m.min() - 0.15)), top))
     axes.set_aspect("equal")
     axes.legend(frameon=False, fontsize=8, loc="upper left")
-    _tidy(axes, profile.axis_title, "height [m]", f"{climb.robot}, {climb.scenario}: {climb.verdict.value}")
+    about = "\n".join(wrap(f"{climb.robot}: {climb.scenario}", _TITLE_LETTERS))
+    _tidy(axes, profile.axis_title, "height [m]", f"{climb.verdict.value}\n{about}")

@@ -60,7 +60,9 @@ def side_caption(climb: ClimbTrajectory, scenario: ClimbScenario) -> str:
 def told_rows(climb: ClimbTrajectory, reserve: GripReserve | None = None) -> list[list[str]]:
     """What happened, in rows."""
     c = climb.columns
-    rows = [["verdict reached after", f"{climb.stopped_at_s:.2f} s"], ["margin", f"{climb.margin:+.3f}"]]
+    rows = [["verdict reached after", f"{climb.stopped_at_s:.2f} s"]]
+    if climb.margin is not None:
+        rows.append(["margin", f"{climb.margin:+.3f}"])
     if reserve is not None:
         rows.append(["grip reserve", reserve.sentence()])
     rows.append(["nose up to", f"{np.degrees(climb.pitch_up_rad.max()):.1f}°"])

@@ -52,7 +52,7 @@ def estimate_page(estimate: SlipEstimate, *, more: Sequence[str] = ()) -> str:
     ]  # fmt: skip
     errors = [
         [f"{f.state}, {f.way}", f"{f.moments}", f"{f.mean:.3g}", f"{f.band_95[0]:.3g} to {f.band_95[1]:.3g}",
-         f"{100.0 * f.inside:.0f} %", f.verdict]
+         f"{100.0 * f.inside:.0f} % ({f.sides})", f.verdict]
         for f in e.errors
     ]  # fmt: skip
     caption = (

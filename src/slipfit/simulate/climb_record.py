@@ -18,13 +18,13 @@ from slipfit.vehicles import track_verdict, tracked
 class Verdict(Enum):
     """How a climb ended; the value is what the user reads."""
 
-    CLIMBED = "The robot climbed the obstacle."
+    CLIMBED = "The robot got over the obstacle."
     SLIPPED = "The tracks slipped; the robot did not get on."
     TIPPED_BACKWARDS = "The robot tipped over backwards."
     TIPPED_OVER = "The robot tipped over."
     HIGH_CENTRED = "The robot is high-centred: its belly carries it, and the tracks do not reach."
     STUCK_IN_SOIL = "The robot is stuck in the soil."
-    TIMED_OUT = "The time was over before the obstacle was climbed."
+    TIMED_OUT = "The time was over before the robot was over the obstacle."
     FINISHED = "The drive reached its end."
     DIVERGED = "The numbers stopped being finite; check the robot's and the ground's constants of this run."
 
@@ -52,7 +52,7 @@ class ClimbTrajectory:
 
     columns: dict[str, np.ndarray]
     verdict: Verdict
-    margin: float
+    margin: float | None  # None where there is no obstacle
     stopped_at_s: float
     robot: str
     scenario: str
@@ -81,11 +81,12 @@ class ClimbTrajectory:
 
     def summary(self) -> str:
         """A screen of text."""
-        t, c, heading = self.columns["time_s"], self.columns, self.heading_rad
+        c, heading = self.columns, self.heading_rad
         ahead = np.cos(heading[0]) * (c["x_m"][-1] - c["x_m"][0]) + np.sin(heading[0]) * (c["y_m"][-1] - c["y_m"][0])
         up = round(c["z_m"][-1] - c["z_m"][0], 3) + 0.0  # no "-0.000"
-        rows = [f"{self.robot}, {self.scenario}: {t[-1]:.2f} s"]
-        rows.append(f"  verdict  {self.verdict.value} ({self.stopped_at_s:.2f} s, margin {self.margin:+.3f})")
+        rows = [f"{self.robot}, {self.scenario}"]
+        margin = "" if self.margin is None else f", margin {self.margin:+.3f}"
+        rows.append(f"  verdict  {self.verdict.value} ({self.stopped_at_s:.2f} s{margin})")
         rows.append(f"  place    {ahead:.3f} m ahead, {up:+.3f} m up, heading {np.degrees(heading[-1]):.1f}°")
         rows.append(f"  nose     up to {np.degrees(self.pitch_up_rad.max()):.1f}° up")
         if np.nanmax(c["deepest_m"]) > 0.0:
@@ -129,7 +130,7 @@ class ClimbBatch:
     """Many climbs: verdict and margin of each, and what they recorded, (runs, records, columns)."""
 
     codes: np.ndarray  # (runs,), as in vehicles.track_verdict
-    margin: np.ndarray  # (runs,): above zero where climbed, below elsewhere
+    margin: np.ndarray  # (runs,): above zero where climbed, below elsewhere; NaN where there is no obstacle
     stopped_at_s: np.ndarray
     deepest_m: np.ndarray  # deepest sinkage
     records: np.ndarray
@@ -159,8 +160,9 @@ class ClimbBatch:
         until = int(np.searchsorted(self.time_s, self.stopped_at_s[i] * (1.0 + 1e-12), side="right"))
         columns = {"time_s": self.time_s[:until]}
         columns |= {name: self.records[i, :until, k] for k, name in enumerate(tracked.TRACK_COLUMNS)}
+        margin = float(self.margin[i]) if self.has_goal else None
         return ClimbTrajectory(
-            columns, self.verdicts[i], float(self.margin[i]), float(self.stopped_at_s[i]), self.robot, self.scenario, self.notes
+            columns, self.verdicts[i], margin, float(self.stopped_at_s[i]), self.robot, self.scenario, self.notes
         )
 
     def table(self) -> dict[str, np.ndarray]:

@@ -26,6 +26,9 @@ BODY_FIELDS = (
 #: A grip counts as used when it lasted this long, in one piece or in several.
 GRIP_WINDOW_S = 0.05
 
+#: A wheel bears when it carries more than this share of what all wheels carry on average.
+_BEARS_SHARE = 0.05
+
 
 class RunStatus(Enum):
     """How a run ended; the value is what the user reads."""
@@ -145,9 +148,11 @@ class Trajectory:
 
     @property
     def largest_grip_used(self) -> float:
-        """Largest |F| / N of a wheel, counted only if it lasted: single steps in which a contact changes over do not count."""
-        grip = np.hypot(self.force_x_n, self.force_y_n) / np.where(self.load_n > 0.0, self.load_n, np.inf)
-        if not (self.load_n > 0.0).any() or len(self.time_s) < 2:
+        """Largest |F| / N of a wheel, counted only if it lasted: single steps in which a contact changes over do not count, nor
+        does a wheel that hardly bears (soil that is cohesive or pushed aside acts on it without a load)."""
+        bears = self.load_n > _BEARS_SHARE * self.load_n.mean(axis=1, keepdims=True)
+        grip = np.hypot(self.force_x_n, self.force_y_n) / np.where(bears, self.load_n, np.inf)
+        if not bears.any() or len(self.time_s) < 2:
             return float("nan")
         lasting = max(1, round(GRIP_WINDOW_S / float(self.time_s[1] - self.time_s[0])))
         longest = min(lasting, len(grip))

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from slipfit.library import TrackedRobot
 from slipfit.simulate.climb import climb_many, simulate_climb
@@ -61,16 +62,39 @@ def test_a_robot_is_stuck_in_mud_that_resists_more_than_it_shears():
     assert simulate_climb(plain_climber(), mud(3000.0)).verdict is Verdict.CLIMBED
 
 
+@pytest.mark.parametrize("speed_mps", [0.3, -0.3], ids=["ahead", "back"])
+def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
+    """Neither ahead nor back, by the same sums; on 3 kPa the drive reaches its end, and no obstacle means no margin."""
+    drive = {"obstacle": {"kind": "none"}, "speed_mps": speed_mps, "duration_s": 6.0}
+    held, free = (simulate_climb(plain_climber(), mud(cohesion).model_copy(update=drive)) for cohesion in (150.0, 3000.0))
+    assert held.verdict is Verdict.STUCK_IN_SOIL
+    assert held.stopped_at_s < 6.0
+    assert free.verdict is Verdict.FINISHED
+    assert held.margin is free.margin is None
+    assert "margin" not in free.summary()
+
+
+def test_a_robot_that_sinks_to_its_middle_is_stuck():
+    """Mud a hundredth as stiff: W / (A k) would be 4.4 m."""
+    soil = mud(3000.0).soil | {"k_phi": 1e3}
+    deep = simulate_climb(plain_climber(), ClimbScenario(mu_static=0.8, soil=soil, speed_mps=0.0, duration_s=2.0))
+    assert deep.verdict is Verdict.STUCK_IN_SOIL
+    assert deep["z_m"][-1] < 0.0
+
+
 def test_a_robot_whose_belly_bears_most_is_high_centred():
-    """Linear soil: k (A z + A_b (z - c) + A_a (z - a)) = W with the belly's A_b = 0.25 L and c = 5 mm, and of the sprockets' arcs
-    those segments that lie 15° steep, a = 3.0 mm up, with A_a = 4 b (pi/6 R) cos 15° = 0.0126 m², gives z = 17.98 mm and 53 % of
-    the weight on the belly, whose cohesion of 127 N outdoes the belts' 71 N. With c = 60 mm, more than the 43.8 mm of belts
-    alone, the same robot drives up to the doorstep."""
+    """Linear soil: k (A z + A_b (z - c) + sum A_a (z - a)+) = W with the belly's A_b = 0.25 L and c = 5 mm, and of the sprockets'
+    arcs pieces of 10°, a = R (1 - cos) up, with A_a = 4 b (pi/18 R) cos, gives z = 18.0 mm and 53 % of the weight on the belly,
+    whose cohesion of 127 N outdoes the belts' 71 N. With c = 60 mm, more than the 43.8 mm of belts alone, the same robot drives
+    up to the doorstep."""
     centred, free = (simulate_climb(with_belly(c), mud(1000.0)) for c in (0.005, 0.06))
     assert centred.verdict is Verdict.HIGH_CENTRED
-    up, arcs = 0.089 * (1.0 - math.cos(math.pi / 12.0)), 4.0 * 0.07 * 0.089 * math.pi / 6.0 * math.cos(math.pi / 12.0)
-    own = (31.77 * 9.81 / 1e5 + 0.127 * 0.005 + arcs * up) / (0.07112 + 0.127 + arcs)
-    assert own == pytest.approx(0.01798, abs=1e-5)
+    angles = np.radians(np.arange(5.0, 90.0, 10.0))
+    up, arcs = 0.089 * (1.0 - np.cos(angles)), 4.0 * 0.07 * 0.089 * np.pi / 18.0 * np.cos(angles)
+    own = brentq(
+        lambda z: 0.07112 * z + 0.127 * (z - 0.005) + arcs @ np.maximum(z - up, 0.0) - 31.77 * 9.81 / 1e5, 0.01, 0.03, xtol=1e-14
+    )
+    assert own == pytest.approx(0.0180, abs=1e-4)
     assert centred["z_m"][0] == pytest.approx(0.075 - own, abs=1e-8)
     assert own <= centred["deepest_m"].max() < own + 5e-4  # the belts' pull lets it squat by a milliradian
     assert centred["belly_load_n"][-1] / 311.7 == pytest.approx(0.53, abs=0.01)
