@@ -80,13 +80,13 @@ class Beds:
         filled = max(ENOUGH - self.degrees, 0)
         return float(np.sqrt((self.degrees * told + filled * SPREAD**2) / (self.degrees + filled))), float(np.sqrt(variance))
 
-    def scatter(self, jacobian: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """J^T V J."""
+    def root(self, jacobian: np.ndarray, left: np.ndarray) -> np.ndarray:
+        """A matrix whose square, R^T R, is J^T V J; the jacobian's columns must be of length one and at right angles."""
         tau, noise = self.spread(jacobian, left)
         unit, length, number = self._shapes(left)
         sums = np.zeros((len(length), jacobian.shape[1]))
         np.add.at(sums, number, (unit * length[number])[:, None] * jacobian)
-        return np.asarray(noise**2 * jacobian.T @ jacobian + tau**2 * sums.T @ sums)
+        return np.vstack([noise * np.eye(jacobian.shape[1]), tau * sums])
 
     def finding(self, more: str) -> str:
         """What was assumed where tests are few, and what to do."""

@@ -153,7 +153,8 @@ def _certainty(
         covariance = _wider(covariance, inverse @ (sums.T @ sums * count / (count - 1)) @ inverse)
     if beds is not None:
         basis = directions[told].T / singular[told]  # columns of the jacobian in it are of length one, at right angles
-        covariance = _wider(covariance, basis @ beds.scatter(scaled @ basis, left) @ basis.T)
+        root = beds.root(scaled @ basis, left) @ basis.T
+        covariance = _wider(root.T @ root, covariance)
     for direction in directions[~told]:
         open_ones = np.abs(direction) > 1e-3
         covariance = covariance.copy()
