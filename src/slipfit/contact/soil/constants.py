@@ -150,11 +150,10 @@ def problem(values: Mapping[str, Any]) -> str:
             f"cohesion_pa = {small.flat[0]:g} Pa is less than any soil's; in kPa it would be {1e3 * small.flat[0]:g} Pa: tables "
             f"print kPa, multiply by 1000 (or write 0 for a soil without cohesion)"
         )
-    large = cohesion[cohesion > MOST_COHESION_PA]
-    if large.size and large.size == cohesion.size:  # of many runs some may be as strong as rock
+    if cohesion.ndim == 0 and cohesion > MOST_COHESION_PA:  # one soil; of many runs some are made as strong as can be
         return (
-            f"cohesion_pa = {large.flat[0]:g} Pa is more than any soil's; if {1e-3 * large.flat[0]:g} was printed it is in Pa "
-            f"already: divide by 1000"
+            f"cohesion_pa = {cohesion:g} Pa is more than any soil's; if {1e-3 * cohesion:g} was printed it is in Pa already: "
+            f"divide by 1000"
         )
     small = frictional[frictional < _LEAST_FRICTIONAL]
     if small.size:
