@@ -42,7 +42,7 @@ def soil_page(fit: SoilFit, data: SoilData | None, *, ground: Ground | None = No
         "held_out_heads": HELD_OUT_HEADS,
         "held_out": [
             [
-                one["model"],
+                one["model"] + (" (chosen by the other repeats)" if one.get("chosen") else ""),
                 f"repeat {one['left_out'] + 1}",
                 f"{100 * one['pull']:.1f}",
                 f"{1e3 * one['sinkage_m']:.1f}",

@@ -2,8 +2,9 @@
 
     C = H^-1 M H^-1,    H = J^T J,    M = g/(g - 1) sum over tests s s^T,    s = sum of a test's rows of J times residual
 
-Rows of one test share their errors (how the bed was prepared), so tests count, not rows. Where tests are few, each is cut into
-parts along its way. The larger of C and of s^2 H^-1 (independent rows) counts.
+Rows of one test share their errors, so tests count, not rows. Where tests are few, each is cut into parts along its way, which
+sees errors that come and go within a test. That beds differ from test to test is in neither with few tests: `beds` has it. The
+largest of C, of s^2 H^-1 (independent rows) and of that counts.
 
 Symbols    J jacobian · g tests
 Reference  sandwich covariance with clusters: [White1980]; derived in docs/theory/soil_calibration.md
@@ -16,6 +17,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.stats import t as student
 
+from slipfit.calibrate.soil.beds import Beds
 from slipfit.twin import FittedParameter, Status
 
 #: Fewer groups than this say nothing about a covariance.
@@ -29,6 +31,9 @@ TOLD = 0.7
 
 #: Nearer to an end of its range than this share of it, a constant is on its bound.
 AT_END = 1e-4
+
+#: Residuals and slopes below this share of the largest are zero.
+INERT = 1e-6
 
 _TAIL = 0.95
 
@@ -100,18 +105,21 @@ def solve(
     groups: np.ndarray,
     *,
     scale: Sequence[float] | None = None,
+    beds: Beds | None = None,
 ) -> Found:
-    """Bounded least squares; `groups` numbers what shares its errors, one entry per residual."""
+    """Bounded least squares; `groups` numbers what shares its errors, one entry per residual, and `beds` which beds do."""
     low, high = np.array(lower, dtype=float), np.array(upper, dtype=float)
     size = np.array(scale if scale is not None else high - low, dtype=float)
     begin = np.clip(np.array(start, dtype=float), low + 1e-6 * size, high - 1e-6 * size)
     answer = least_squares(residuals, begin, bounds=(low, high), x_scale=size, max_nfev=200)
     best = np.where(answer.x - low < 1e-9 * size, low, answer.x)  # on the bound, not a hair beside it
     jacobian = _slopes(residuals, best, low, high, size)
-    covariance, rank, weak = _certainty(tuple(names), jacobian, answer.fun, groups, size)
-    free = max(len(answer.fun) - len(names), 1)
+    covariance, rank, weak = _certainty(tuple(names), jacobian, answer.fun, groups, size, beds)
+    free = max(_live(jacobian * size, answer.fun) - len(names), 1)
     count = len(np.unique(groups))
     degrees = max(count - len(names), 2) if count >= FEWEST_GROUPS else free
+    if beds is not None:
+        degrees = beds.degrees_taken
     return Found(tuple(names), best, low, high, answer.fun, covariance, rank, weak, float(student.ppf(_TAIL, min(degrees, free))))
 
 
@@ -127,14 +135,14 @@ def _slopes(
 
 
 def _certainty(
-    names: tuple[str, ...], jacobian: np.ndarray, left: np.ndarray, groups: np.ndarray, size: np.ndarray
+    names: tuple[str, ...], jacobian: np.ndarray, left: np.ndarray, groups: np.ndarray, size: np.ndarray, beds: Beds | None
 ) -> tuple[np.ndarray, int, tuple[str, ...]]:
     """Covariance (infinite along what is not told), rank, and the directions that are not told."""
     scaled = jacobian * size
     _, singular, directions = np.linalg.svd(scaled, full_matrices=False)
     told = singular > RANK * max(float(singular[0]), 1e-300)
     inverse = directions[told].T @ np.diag(singular[told] ** -2.0) @ directions[told]
-    free = max(len(left) - int(told.sum()), 1)
+    free = max(_live(scaled, left) - int(told.sum()), 1)
     white = inverse * float(left @ left) / free
     _, number = np.unique(groups, return_inverse=True)
     count = int(number.max()) + 1
@@ -142,15 +150,32 @@ def _certainty(
     if count >= FEWEST_GROUPS:
         sums = np.zeros((count, len(names)))
         np.add.at(sums, number, scaled * left[:, None])
-        by_group = inverse @ (sums.T @ sums * count / (count - 1)) @ inverse
-        wider = np.maximum(np.sqrt(np.diag(by_group) / np.maximum(np.diag(white), 1e-300)), 1.0)
-        covariance = by_group if (wider > 1.0).all() else white * np.outer(wider, wider)
+        covariance = _wider(covariance, inverse @ (sums.T @ sums * count / (count - 1)) @ inverse)
+    if beds is not None:
+        basis = directions[told].T / singular[told]  # columns of the jacobian in it are of length one, at right angles
+        root = beds.root(scaled @ basis, left) @ basis.T
+        covariance = _wider(root.T @ root, covariance)
     for direction in directions[~told]:
         open_ones = np.abs(direction) > 1e-3
         covariance = covariance.copy()
         covariance[open_ones, open_ones] = np.inf
     weak = tuple(_words(names, direction) for direction in directions[~told])
     return covariance * np.outer(size, size), int(told.sum()), weak
+
+
+def _live(scaled: np.ndarray, left: np.ndarray) -> int:
+    """Rows that can say anything: not those that are zero and stay so (loads that are carried) whatever the constants are."""
+    moved, most = np.abs(scaled).max(axis=1), float(np.abs(left).max(initial=0.0))
+    return int(np.count_nonzero((np.abs(left) > INERT * most) | (moved > INERT * float(moved.max(initial=0.0)))))
+
+
+def _wider(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The covariance that is wider throughout; else the first, each constant's spread no less than in the other."""
+    more = np.sqrt(np.diag(other) / np.maximum(np.diag(one), 1e-300))
+    if (more > 1.0).all():
+        return other
+    more = np.maximum(more, 1.0)
+    return np.asarray(one * np.outer(more, more))
 
 
 def _words(names: tuple[str, ...], direction: np.ndarray) -> str:

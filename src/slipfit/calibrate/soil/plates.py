@@ -12,6 +12,7 @@ Valid for  the depths and widths that were pressed. One diameter tells k = k_c /
 import numpy as np
 from scipy.stats import spearmanr
 
+from slipfit.calibrate.soil.beds import Beds
 from slipfit.calibrate.soil.certainty import Found, groups_of, solve
 from slipfit.calibrate.soil.data import PlateData
 from slipfit.calibrate.soil.result import SoilFit, determined, doubts
@@ -50,8 +51,9 @@ def fit_plates(data: PlateData) -> SoilFit:
             f"and pressure, and where the sinkage counts from"
         )
     several = float(data.widths_m[-1]) > (1.0 + SAME_WIDTH) * float(data.widths_m[0])
-    found = _solve(data, width, depth, largest, several=several)
-    return _result(data, found, width, depth, largest, several=several)
+    beds = Beds(data.test, data.pressure_pa / largest, 2 if several else 1)
+    found = _solve(data, width, depth, largest, beds, several=several)
+    return _result(data, found, width, depth, largest, beds, several=several)
 
 
 def _falls(data: PlateData) -> bool:
@@ -64,7 +66,7 @@ def _falls(data: PlateData) -> bool:
     return bool(found) and float(np.median(found)) < -FALLING
 
 
-def _solve(data: PlateData, width: float, depth: float, largest: float, *, several: bool) -> Found:
+def _solve(data: PlateData, width: float, depth: float, largest: float, beds: Beds, *, several: bool) -> Found:
     across, along = width / data.width_m, np.log(data.sinkage_m / depth)
 
     def left(x: np.ndarray) -> np.ndarray:
@@ -78,10 +80,10 @@ def _solve(data: PlateData, width: float, depth: float, largest: float, *, sever
         names, ends = [*names, "g"], [*ends, (-50.0 * largest, 50.0 * largest)]
         start, scale = [*start, 0.0], [*scale, largest]
     lower, upper = zip(*ends, strict=True)
-    return solve(names, start, lower, upper, left, groups_of(data.test, data.sinkage_m), scale=scale)
+    return solve(names, start, lower, upper, left, groups_of(data.test, data.sinkage_m), scale=scale, beds=beds)
 
 
-def _result(data: PlateData, found: Found, width: float, depth: float, largest: float, *, several: bool) -> SoilFit:
+def _result(data: PlateData, found: Found, width: float, depth: float, largest: float, beds: Beds, *, several: bool) -> SoilFit:
     source = f"plates {data.digest[:12]}"
     a, n, *rest = found.values
     per, log_depth = depth**-n, np.log(depth)
@@ -121,7 +123,7 @@ def _result(data: PlateData, found: Found, width: float, depth: float, largest: 
             "b_m": (float(data.widths_m[0]), float(data.widths_m[-1])),
             "sinkage_m": (float(data.sinkage_m.min()), float(data.sinkage_m.max())),
         },
-        findings=(*data.findings, *_findings(data, parameters["k_c"], k_phi, several=several), *doubts(errors, parameters)),
+        findings=(*data.findings, *_findings(data, parameters["k_c"], k_phi, beds, several=several), *doubts(errors, parameters)),
     )
 
 
@@ -139,7 +141,7 @@ def _correlation(found: Found, order: list[int], width: float, depth: float, *, 
     return np.asarray(covariance / np.outer(std, std))
 
 
-def _findings(data: PlateData, k_c: FittedParameter, k_phi: float, *, several: bool) -> list[str]:
+def _findings(data: PlateData, k_c: FittedParameter, k_phi: float, beds: Beds, *, several: bool) -> list[str]:
     found = []
     low, high = float(data.widths_m[0]), float(data.widths_m[-1])
     if not several:
@@ -157,6 +159,6 @@ def _findings(data: PlateData, k_c: FittedParameter, k_phi: float, *, several: b
         found.append(
             f"k_phi is negative: k_c/b + k_phi is a fit for b from {low:.3g} to {high:.3g} m only, and says nothing beyond"
         )
-    if len(data.tests) < 3:
-        found.append("fewer than three tests: what differs from one test to the next is not in the intervals; press more often")
+    if few := beds.finding("press more often"):
+        found.append(few)
     return found

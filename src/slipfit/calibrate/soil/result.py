@@ -271,5 +271,6 @@ def _held_out_lines(records: tuple[dict[str, Any], ...]) -> list[str]:
         lines.append(
             f"  {one['model']:<10}repeat {one['left_out'] + 1}: {100 * one['pull']:.1f} %, {1e3 * one['sinkage_m']:.1f} mm "
             f"({100 * one['fitted_pull']:.1f} %, {1e3 * one['fitted_sinkage_m']:.1f} mm)"
+            + (", chosen without it" if one.get("chosen") else "")
         )
     return lines

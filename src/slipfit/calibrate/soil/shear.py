@@ -9,6 +9,7 @@ Valid for  soils without a shear peak. One normal stress tells c + p tan(phi) an
 
 import numpy as np
 
+from slipfit.calibrate.soil.beds import Beds
 from slipfit.calibrate.soil.certainty import Found, groups_of, solve
 from slipfit.calibrate.soil.data import ShearData
 from slipfit.calibrate.soil.result import SoilFit, determined, doubts
@@ -50,11 +51,12 @@ def fit_shear(data: ShearData) -> SoilFit:
     lower, upper = [modulus.lower, 0.0, 0.0], [min(10.0 * longest, modulus.upper), strongest, tan_most]
     scale, start = [longest, largest, 1.0], [max(0.1 * longest, 2.0 * modulus.lower), 0.1 * largest if several else largest, 0.4]
     size = len(names)
-    found = solve(names, start[:size], lower[:size], upper[:size], left, groups_of(data.test, way), scale=scale[:size])
-    return _result(data, found, largest, several=several)
+    beds = Beds(data.test, data.shear_pa / largest, 2 if several else 1)
+    found = solve(names, start[:size], lower[:size], upper[:size], left, groups_of(data.test, way), scale=scale[:size], beds=beds)
+    return _result(data, found, largest, beds, several=several)
 
 
-def _result(data: ShearData, found: Found, largest: float, *, several: bool) -> SoilFit:
+def _result(data: ShearData, found: Found, largest: float, beds: Beds, *, several: bool) -> SoilFit:
     source = f"shear {data.digest[:12]}"
     modulus, first, *rest = (float(value) for value in found.values)
     parameters = {"shear_modulus_m": found.told("shear_modulus_m", source)}
@@ -96,11 +98,11 @@ def _result(data: ShearData, found: Found, largest: float, *, several: bool) -> 
             "normal_pa": (float(data.normal_pa.min()), float(data.normal_pa.max())),
             "displacement_m": (0.0, float(data.displacement_m.max())),
         },
-        findings=(*data.findings, *_findings(data, modulus, several=several), *doubts(errors, parameters)),
+        findings=(*data.findings, *_findings(data, modulus, beds, several=several), *doubts(errors, parameters)),
     )
 
 
-def _findings(data: ShearData, modulus: float, *, several: bool) -> list[str]:
+def _findings(data: ShearData, modulus: float, beds: Beds, *, several: bool) -> list[str]:
     found = []
     if not several:
         found.append(
@@ -111,6 +113,8 @@ def _findings(data: ShearData, modulus: float, *, several: bool) -> list[str]:
             f"the shear still grows at the longest displacement, {1e3 * data.displacement_m.max():.3g} mm: strength and K are "
             f"extrapolated together; shear on"
         )
+    if few := beds.finding("repeat the tests in beds prepared anew"):
+        found.append(few)
     for number, name in enumerate(data.tests):
         rows = np.flatnonzero(data.test == number)
         last = rows[np.argsort(data.displacement_m[rows], kind="stable")][-max(3, len(rows) // 10) :]

@@ -8,8 +8,8 @@ and the rest is sought again, until all that is sought is told.
 Pull over load and sinkage over radius count alike, so that nothing has to be weighed. The last term is zero unless the soil
 does not carry the wheel at all: a wheel that sinks to its axle must not look like one that rolls.
 
-Which model of slip-sinkage is right is asked of the repeats that are fitted; each repeat is left out in its turn to see what the
-choice is worth.
+Which model of slip-sinkage is right is asked of the repeats that are fitted; each repeat is left out in its turn, and constants
+to be sought and model are chosen anew without it, to see what all of that is worth.
 
 Symbols    DP drawbar pull · N load · z sinkage · R radius
 Reference  derived in docs/theory/soil_calibration.md, wheels; slip-sinkage: [Lyasko2010], [DingEtAl2010]
@@ -17,6 +17,7 @@ Valid for  straight driving, rigid wheels. Constants are of this pair of wheel a
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -111,8 +112,7 @@ def fit_wheel(
         fits[model] = _fit_told(data, base, model, (*hold, *measured), seek)
     chosen = min(models, key=lambda model: float(fits[model][0].residuals @ fits[model][0].residuals))
     tell("leaving repeats out")
-    names = {model: fit[0].names for model, fit in fits.items()}
-    held_out = _cross(data, base, names) if data.repeats > 1 else ()
+    held_out = _cross(data, base, models, (*hold, *measured), seek) if data.repeats > 1 else ()
     found, values, untold = fits[chosen]
     how = "chosen by the rows that were fitted" if len(models) > 1 else "as asked for"
     said = [f"slip-sinkage model: {chosen}, {how}", *_held_words(soil, measured)]
@@ -213,12 +213,17 @@ def _by_slip(slip: np.ndarray) -> np.ndarray:
     return np.unique(np.round(20.0 * slip), return_inverse=True)[1]
 
 
-def _cross(data: WheelData, base: Mapping[str, float], sought: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], ...]:
+def _cross(
+    data: WheelData, base: Mapping[str, float], models: Sequence[str], hold: Sequence[str], seek: Sequence[str]
+) -> tuple[dict[str, Any], ...]:
+    """Errors on each repeat of fits that have not seen it: neither constants, nor which of them are told, nor the model."""
     records = []
-    for model, names in sought.items():
-        for k in range(data.repeats):
-            train = data.repeat != k
-            _, values = _fit(data, base, list(names), model, train)
+    for k in range(data.repeats):
+        train = data.repeat != k
+        seen = replace(data, **{name: getattr(data, name)[train] for name in ("slip", "load_n", "pull_n", "sinkage_m", "repeat")})
+        fits = {model: _fit_or_soil(seen, base, model, hold, seek) for model in models}
+        chosen = min(models, key=lambda model: fits[model][0])
+        for model, (_, values) in fits.items():
             (pull, depth), (own_pull, own_depth) = errors_of(values, data, ~train), errors_of(values, data, train)
             records.append(
                 {
@@ -228,9 +233,21 @@ def _cross(data: WheelData, base: Mapping[str, float], sought: Mapping[str, Sequ
                     "sinkage_m": depth,
                     "fitted_pull": own_pull,
                     "fitted_sinkage_m": own_depth,
+                    "chosen": model == chosen,
                 }
             )
-    return tuple(records)
+    return tuple(sorted(records, key=lambda one: (models.index(one["model"]), one["left_out"])))
+
+
+def _fit_or_soil(
+    data: WheelData, base: Mapping[str, float], model: str, hold: Sequence[str], seek: Sequence[str]
+) -> tuple[float, dict[str, float]]:
+    """Sum of squares and constants; the soil's own where these rows tell none."""
+    try:
+        found, values, _ = _fit_told(data, base, model, hold, seek)
+    except FitError:
+        return float("inf"), dict(base) | {name: 0.0 for name in MODELS.values() if name and name != MODELS[model]}
+    return float(found.residuals @ found.residuals), values
 
 
 def _result(

@@ -26,7 +26,10 @@ BOTTOMLESS_M = 1e3
 #: Below these a value is more likely in kPa or kN than in Pa or N: no soil of the tables comes near.
 LEAST_COHESION_PA, _LEAST_FRICTIONAL = 20.0, 5e3
 
-#: The same of |k_c|, N/m^(n+1): the smallest of the tables has 60, which adds a tenth to the least k_phi under a wheel of 1 cm.
+#: Above this one was multiplied once too often: the strongest clay of the tables has 69 kPa.
+MOST_COHESION_PA = 5e5
+
+#: The least of |k_c|, N/m^(n+1): the smallest of the tables has 60, which adds a tenth to the least k_phi under a wheel of 1 cm.
 LEAST_COHESIVE = 59.0
 
 #: Gravity of the Earth, and more than any planet's with a ground to drive on, m/s^2.
@@ -146,6 +149,11 @@ def problem(values: Mapping[str, Any]) -> str:
         return (
             f"cohesion_pa = {small.flat[0]:g} Pa is less than any soil's; in kPa it would be {1e3 * small.flat[0]:g} Pa: tables "
             f"print kPa, multiply by 1000 (or write 0 for a soil without cohesion)"
+        )
+    if cohesion.ndim == 0 and cohesion > MOST_COHESION_PA:  # one soil; of many runs some are made as strong as can be
+        return (
+            f"cohesion_pa = {cohesion:g} Pa is more than any soil's; if {1e-3 * cohesion:g} was printed it is in Pa already: "
+            f"divide by 1000"
         )
     small = frictional[frictional < _LEAST_FRICTIONAL]
     if small.size:

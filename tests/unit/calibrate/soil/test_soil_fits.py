@@ -18,6 +18,8 @@ from slipfit.calibrate.soil import (
     read_shear,
     soil_from_cone,
 )
+from slipfit.calibrate.soil.beds import Beds
+from slipfit.calibrate.soil.certainty import solve
 from slipfit.contact.soil import INFO, wheel_on_soil
 from slipfit.errors import FitError, LogError, ParameterError
 from slipfit.library import find_ground
@@ -52,6 +54,106 @@ def shear_table(path, normals=(5e3, 15e3, 30e3), *, scatter=0.02):
             lines += [f"{normal}-{test},{a:.6g},{b:.8g},{normal}" for a, b in zip(j, tau, strict=True)]
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def drawn(path, kind, tests, bed, seed):
+    """Tables with 1 % row noise (2 % where beds are alike), widths and normal stresses in turn; the fit of one."""
+    draw, noise, lines = np.random.default_rng(seed), 0.01 if bed else 0.02, []
+    for run in range(tests):
+        stronger = 1.0 + bed * draw.standard_normal()
+        if kind == "plates":
+            d, x = (0.1, 0.2)[run % 2], np.linspace(0.002, 0.04, 20)
+            y = stronger * (K_C / (0.5 * d) + K_PHI) * x**N + noise * 1.7e5 * draw.standard_normal(len(x))
+            lines += [f"{run},{a},{b},{d}" for a, b in zip(x, y, strict=True)]
+        else:
+            p, x = (2e3, 6e3, 12e3)[run % 3], np.linspace(5e-4, 0.06, 30)
+            y = stronger * (C_PA + p * math.tan(PHI)) * (1.0 - np.exp(-x / K_M)) + noise * 8e3 * draw.standard_normal(len(x))
+            lines += [f"{run},{a},{b},{p}" for a, b in zip(x, y, strict=True)]
+    path.write_text("\n".join([{"plates": "run,z,p,d", "shear": "run,j,tau,p"}[kind], *lines]) + "\n")
+    return fit_plates(read_plates(path, PLATE_MAP)) if kind == "plates" else fit_shear(read_shear(path, SHEAR_MAP))
+
+
+TRUTHS = {
+    "plates": {"k_c": K_C, "k_phi": K_PHI, "n": N},
+    "shear": {"cohesion_pa": C_PA, "friction_angle_rad": PHI, "shear_modulus_m": K_M},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bed", [0.0, 0.1])
+@pytest.mark.parametrize(
+    ("kind", "tests"), [("plates", 2), ("plates", 4), ("plates", 6), ("plates", 9), ("shear", 3), ("shear", 6), ("shear", 9)]
+)
+def test_intervals_hold_whether_beds_differ_or_not(tmp_path, kind, tests, bed):
+    """120 tables; if 90 % of intervals hold the truth, 96 or fewer come up less than once in a thousand. With beds that are alike
+    six tests tell strengths to a tenth, and then 10 % of spread are not assumed any more."""
+    fits = [drawn(tmp_path / "t.csv", kind, tests, bed, seed) for seed in range(120)]
+    for name, truth in TRUTHS[kind].items():
+        told = [fit.parameters[name].interval_90 for fit in fits]
+        assert sum(one is None or one[0] <= truth <= one[1] for one in told) > 96, name
+    if tests >= 6 and bed == 0.0:
+        name = {"plates": "k_phi", "shear": "friction_angle_rad"}[kind]
+        assert np.median([np.ptp(fit.parameters[name].interval_90) for fit in fits]) < 0.2 * TRUTHS[kind][name]
+
+
+class TestBeds:
+    def test_the_spread_is_that_of_the_analysis_of_variance(self):
+        """Equal tests with one constant, a level: restricted likelihood is (MSB - MSW) / m then, Searle, Casella and McCulloch,
+        Variance Components (1992), section 3.8."""
+        draw, tests, rows = np.random.default_rng(7), 12, 10
+        table = 1.0 + 0.1 * draw.standard_normal((tests, 1)) + 0.05 * draw.standard_normal((tests, rows))
+        within = float(np.var(table, axis=1, ddof=1).mean())
+        between = rows * float(np.var(table.mean(axis=1), ddof=1))
+        level, measured = float(table.mean()), table.ravel()
+        beds = Beds(np.repeat(np.arange(tests), rows), measured, 1)
+        tau, noise = beds.spread(np.ones((tests * rows, 1)), level - measured)
+        assert noise == pytest.approx(math.sqrt(within), rel=1e-3)
+        assert tau * level == pytest.approx(math.sqrt((between - within) / rows), rel=1e-3)
+
+    def test_one_test_of_each_plate_is_known_as_well_as_beds_are_assumed_alike(self, tmp_path):
+        """Exact rows: pressure of each plate to SPREAD, 10 %, and Student's t of 4 degrees, 2.132, at 95 %."""
+        lines = [f"{d},{z},{(K_C / (0.5 * d) + K_PHI) * z**N},{d}" for d in (0.1, 0.2) for z in np.linspace(0.002, 0.04, 20)]
+        (tmp_path / "p.csv").write_text("\n".join(["run,z,p,d", *lines]) + "\n")
+        fit = fit_plates(read_plates(tmp_path / "p.csv", PLATE_MAP))
+        assert len(fit.combinations) == 2
+        for told in fit.combinations.values():
+            assert told.std / told.value == pytest.approx(0.10, rel=0.01)
+            assert np.ptp(told.interval_90) / 2.0 == pytest.approx(2.132 * told.std, rel=1e-3)
+
+    @pytest.mark.parametrize(("kind", "tests", "is_few"), [("plates", 2, True), ("plates", 6, False), ("shear", 3, True)])
+    def test_what_was_assumed_is_said(self, tmp_path, kind, tests, is_few):
+        fit = drawn(tmp_path / "t.csv", kind, tests, 0.1, 1)
+        assert any("assume that beds' strengths differ by 10 %" in finding for finding in fit.findings) is is_few
+        notes = fit.ground("mine", find_ground("dry_sand")).notes
+        assert any(note.endswith("strengths differ by 10 %") for note in notes) is is_few
+
+    def test_one_test_more_at_a_width_does_not_hide_that_the_other_has_one(self, tmp_path):
+        """Five plates of 0.1 m and one of 0.2 m, beds 10 % apart: the lone one is known no better than 10 %."""
+        lines, draw = ["run,z,p,d"], np.random.default_rng(3)
+        for run, d in enumerate((0.1, 0.1, 0.1, 0.1, 0.1, 0.2)):
+            stronger = 1.0 + (0.1 * (run - 2) / math.sqrt(2.5) if run < 5 else 0.0)  # spread of 0 to 4 is sqrt(2.5)
+            for z in np.linspace(0.002, 0.04, 20):
+                lines.append(f"{run},{z},{stronger * (K_C / (0.5 * d) + K_PHI) * z**N + 100.0 * draw.standard_normal()},{d}")
+        (tmp_path / "p.csv").write_text("\n".join(lines) + "\n")
+        many, lone = fit_plates(read_plates(tmp_path / "p.csv", PLATE_MAP)).combinations.values()
+        assert 0.1 <= lone.std / lone.value < 0.15
+        assert many.std / many.value < lone.std / lone.value
+
+
+def test_rows_that_are_zero_whatever_the_constants_are_no_data():
+    """A line through 20 rows: standard deviations of the textbook, and the same with 20 rows of zeros behind."""
+    draw, x = np.random.default_rng(2), np.linspace(0.0, 1.0, 20)
+    y = 1.0 + 2.0 * x + 0.1 * draw.standard_normal(20)
+    design = np.column_stack([np.ones(20), x])
+    best, (squares,) = np.linalg.lstsq(design, y, rcond=None)[:2]
+    std = math.sqrt(squares / 18.0 * np.linalg.inv(design.T @ design)[1, 1])
+    for zeros in (0, 20):
+        found = solve(
+            ["a", "b"], [0.0, 0.0], [-9.0, -9.0], [9.0, 9.0], lambda p, n=zeros: np.append(design @ p - y, np.zeros(n)),
+            np.zeros(20 + zeros), scale=[1.0, 1.0],
+        )  # fmt: skip
+        assert found.values == pytest.approx(best, abs=1e-6)
+        assert found.std(np.array([0.0, 1.0])) == pytest.approx(std, rel=1e-4)
 
 
 class TestPlates:
@@ -184,6 +286,21 @@ def test_what_the_wheel_does_not_tell_stays_the_soils():
     fit = fit_wheel(made, ground, models=["lyasko"])
     assert "friction_angle_rad" in fit.kept
     assert fit.ground("sand_3", ground).parameters["friction_angle_rad"] == ground.parameters["friction_angle_rad"]
+
+
+def test_a_repeat_has_no_part_in_the_fit_that_it_is_left_out_of():
+    """Spoiling it changes what all rows tell, and neither constants nor model of the fit on the other one."""
+    ground = find_ground("dry_sand")
+    made = made_wheel(ground.values() | {"slip_sinkage": 0.6}, noise=0.02)
+    second = made.repeat == 1
+    spoilt = replace(made, pull_n=np.where(second, made.pull_n + 75.0 * np.sin(40.0 * made.slip), made.pull_n))
+    hold = ["friction_angle_rad", "peak_share", "peak_share_per_slip"]
+    fits = [fit_wheel(data, ground, models=["lyasko", "none"], hold=hold) for data in (made, spoilt)]
+    assert fits[0].kept != fits[1].kept
+    clean, other = ([one for one in fit.held_out if one["left_out"] == 1] for fit in fits)
+    for name in ("fitted_pull", "fitted_sinkage_m", "chosen"):
+        assert [one[name] for one in clean] == [one[name] for one in other]
+    assert sum(one["chosen"] for one in clean) == 1
 
 
 def test_what_a_shear_test_measured_is_held():
