@@ -45,8 +45,8 @@ class SlipNode(Node):
 
     def on_wheels(self, message):
         order = wheel_order(message.name)
-        if order is None:
-            return  # joints of an arm
+        if order is None or not message.velocity:
+            return  # joints of an arm, or of a driver that publishes angles alone
         now = self.filter.wheels(seconds(message.header.stamp), *(message.velocity[k] for k in order[0]))
         if now is None:
             return

@@ -112,8 +112,8 @@ def estimate(
     _check_targets(out, plot, series, report, force=force)
     usual = FilterSettings()
     settings = FilterSettings(
-        pose_m=usual.pose_m if pose_std_m is None else pose_std_m,
-        pose_rad=usual.pose_rad if pose_std_rad is None else pose_std_rad,
+        pose_m=usual.pose_m if pose_std_m is None else _spread("--pose-std-m", pose_std_m, "m"),
+        pose_rad=usual.pose_rad if pose_std_rad is None else _spread("--pose-std-rad", pose_std_rad, "rad"),
         adapt=0.05 if adapt else 0.0,
     )
     is_pose_given = pose_std_m is not None or pose_std_rad is not None
@@ -214,6 +214,12 @@ def _used(withhold: list[str] | None) -> tuple[str, ...]:
         if name not in USUAL:
             raise ParameterError(f"--withhold {name}: there is no such sensor; expected one of {', '.join(USUAL)}")
     return tuple(sensor for sensor in USUAL if sensor not in (withhold or ()))
+
+
+def _spread(option: str, given: float, unit: str) -> float:
+    if not 0.0 < given < float("inf"):
+        raise ParameterError(f"{option} is {given:g}; expected the standard deviation of a pose, more than 0 {unit}")
+    return given
 
 
 def _check_truth(truth: Path | None, used: tuple[str, ...], logs: list[Path]) -> None:

@@ -60,6 +60,9 @@ def find_any_robot(name: str | Path) -> AnyRobot:
 def any_robot_from_mapping(data: Any, *, where: str) -> AnyRobot:
     """A robot from what its file holds, as its `drive` says."""
     drive = data.get("drive") if isinstance(data, dict) else None
+    known = ("skid_steer", *_BY_DRIVE)
+    if drive is not None and drive not in known:
+        raise ParameterError(f"{where}: drive is '{drive}'; expected one of {', '.join(known)}")
     model = _BY_DRIVE.get(drive, Robot) if isinstance(drive, str) else Robot
     return model.from_mapping(data, where=where)
 

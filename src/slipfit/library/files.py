@@ -20,6 +20,8 @@ LONGEST_NAME = 240
 #: What pydantic calls things that files have other names for.
 _WORDS = dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "expected keys and values")
 _WORDS |= dict.fromkeys(("list_type", "tuple_type"), "expected a list, as in [1, 2]")
+_WORDS |= dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "expected a whole number, as 100")
+_WORDS |= dict.fromkeys(("float_type", "float_parsing"), "expected a number, as 0.5")
 _WORDS |= {
     "finite_number": "expected a finite number",
     "too_long": "expected at most {max_length} entries",

@@ -92,7 +92,7 @@ def rover_page(
         ground_about=f"{ground.about}. {terrain.about}" if terrain and terrain.about else ground.about,
         scenario_about=scenario.about,
         verdict=verdict(t),
-        is_good=t.status in (RunStatus.FINISHED, RunStatus.ARRIVED),
+        is_good=t.status in (RunStatus.FINISHED, RunStatus.ARRIVED) and not np.isfinite(t.spins_from_s),
         told_rows=told_rows(t, beside),
         notes=[*t.all_notes, *notes, *_about_torque_model(beside)],
         scene=Panel("scene", scene(t, scenario, terrain, beside), _scene_caption(t)),

@@ -162,7 +162,10 @@ class ClimbScenario(NamedFile):
         if self.soil is None:
             return {}
         if isinstance(self.soil, str):
-            ground = find_ground(self.soil)
+            try:
+                ground = find_ground(self.soil)
+            except ParameterError as error:
+                raise ValueError(f"soil: {error}") from None
             if ground.law != SOIL.name:
                 raise ValueError(f"soil {ground.name} has the law {ground.law}; expected a ground with the law {SOIL.name}")
             given: dict[str, float] = ground.values()

@@ -18,6 +18,9 @@ _SPACE_FIELDS = (
     "z_m", "roll_rad", "pitch_rad", "vz_mps", "roll_rate_radps", "pitch_rate_radps", "fz_mps2", "tip_over_margin_rad", "waypoint",
     "cross_track_m",
 )  # fmt: skip
+#: Wheels spin when their rims go faster than this, m/s, at a larger slip than that: the robot makes a tenth of their way.
+SPINS_FROM_MPS, SPINS_FROM_SLIP = 0.05, 0.9
+
 _SLIP_FIELDS = ("rim_mps", "slip_x_mps", "slip_y_mps", "told", "sinkage_m")
 
 
@@ -100,15 +103,27 @@ class RoverTrajectory(Trajectory):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """Notes of the run; and one where its books do not balance, which says not to trust it."""
-        share = self.energy.remainder_share
+        """Notes of the run; one where its wheels spun to the end; and one where its books do not balance, which says not to trust
+        it."""
+        share, since_s, notes = self.energy.remainder_share, self.spins_from_s, self.notes
+        if np.isfinite(since_s):
+            notes = (*notes, f"from {since_s:.2f} s to the end all wheels spun, and the robot went nowhere")
         if not abs(share) > UNBALANCED:
-            return self.notes
+            return notes
         doubt = (
             f"{100.0 * share:.2g} % of the energy is not explained: the step is too long for these commands, gains or tyres, or "
             f"the ground is too sharp for these wheels; repeat with a quarter of step_s, and doubt a drive that changes"
         )
-        return (*self.notes, doubt)
+        return (*notes, doubt)
+
+    @property
+    def spins_from_s(self) -> float:
+        """Since when, to the end, every wheel has spun that turns; NaN where they did not, or for less than a second."""
+        turns = np.abs(self.rim_mps) > SPINS_FROM_MPS
+        spins = turns.any(axis=1) & (~turns | (self.slip > SPINS_FROM_SLIP)).all(axis=1)
+        first = len(spins) - int(np.argmin(spins[::-1])) if not spins.all() else 0
+        has_lasted = first < len(spins) and self.time_s[-1] - self.time_s[first] >= 1.0
+        return float(self.time_s[first]) if has_lasted else float("nan")
 
     @property
     def largest_cross_track_m(self) -> float:

@@ -1,6 +1,7 @@
 """Drives on routes and terrains: verdicts, records, files, batches, and books of every scenario that is shipped."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -248,3 +249,14 @@ def test_a_plane_in_world_axes():
         [math.cos(0.7) * math.cos(0.3), math.sin(0.7) * math.cos(0.3), math.sin(0.3)]
     )
     assert turned @ [-math.sin(0.7), math.cos(0.7), 0.0] == pytest.approx([-math.sin(0.7), math.cos(0.7), 0.0])
+
+
+def test_wheels_that_spin_to_the_end_are_told():
+    """Rims at 0.3 m/s whose slip is 0.29 of it in the last two seconds and 0.01 before: ratios of 0.97 and 0.03."""
+    motion = simulate(ROVER, find_scenario("crater_rim"))
+    last = motion.time_s > motion.time_s[-1] - 2.0
+    rims = np.full_like(motion.rim_mps, 0.3)
+    spun = replace(motion, rim_mps=rims, slip_x_mps=np.where(last[:, None], 0.29, 0.01) * np.ones_like(rims))
+    assert spun.spins_from_s == motion.time_s[last][0]
+    assert any("all wheels spun" in note for note in spun.all_notes)
+    assert np.isnan(motion.spins_from_s)

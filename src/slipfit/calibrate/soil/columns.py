@@ -12,8 +12,9 @@ from slipfit.calibrate.table_columns import TableColumns
 from slipfit.calibrate.tyre.columns import UNITS, TyreColumns
 from slipfit.library.files import FileModel
 from slipfit.logs.column_map import Entry, Number, Place, _number
+from slipfit.simulate.scenario import within_range
 
-Length = Annotated[float, Field(gt=0.0, le=10.0), BeforeValidator(_number)]
+Length = Annotated[float, Field(gt=0.0, le=10.0), within_range(0.0, 10.0)]
 Area = Annotated[float, Field(gt=0.0, le=100.0), BeforeValidator(_number)]
 
 
