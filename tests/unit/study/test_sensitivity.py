@@ -15,6 +15,9 @@ from studies import DOCUMENT, study
 
 MORE = DOCUMENT["uncertain"] | {"mass_ahead_m": {"normal": [0.254, 0.02]}, "mass_above_m": {"normal": [0.075, 0.01]}}
 
+#: S and T of SPEC 5's Monte Carlo, by quadrature (checked below).
+TRUTH = {"curb.height_m": (0.8070, 0.9703), "curb.friction": (0.0297, 0.1930)}
+
 
 def design(base_runs, **changes):
     prepared = prepare(study(**{"uncertain": MORE} | changes))
@@ -58,8 +61,6 @@ class TestCoverage:
     """SPEC 5's Monte Carlo, whose indices follow from two integrals: S_h = V(P(h)) / (P (1 - P)) and S_mu likewise; of two
     inputs, T_mu = 1 - S_h and T_h = 1 - S_mu."""
 
-    TRUTH = {"curb.height_m": (0.8070, 0.9703), "curb.friction": (0.0297, 0.1930)}
-
     def test_the_truth_is_that_of_quadrature(self):
         """From the tip's own equation (SPEC 5): h(theta) = (a - e tan theta) sin theta + R (1 - cos theta), mu = tan theta."""
         theta = np.linspace(0.0, 1.2, 200_001)
@@ -74,8 +75,8 @@ class TestCoverage:
         s_h = (np.trapezoid(climbs**2, h) / 0.15 - p * p) / (p * (1.0 - p))
         s_mu = (np.trapezoid(share**2 * stats.norm.pdf(mu, 0.6, 0.1), mu) - p * p) / (p * (1.0 - p))
         assert p == pytest.approx(0.4596, abs=1e-4)
-        assert [s_h, 1.0 - s_mu] == pytest.approx(self.TRUTH["curb.height_m"], abs=1e-4)
-        assert [s_mu, 1.0 - s_h] == pytest.approx(self.TRUTH["curb.friction"], abs=1e-4)
+        assert [s_h, 1.0 - s_mu] == pytest.approx(TRUTH["curb.height_m"], abs=1e-4)
+        assert [s_mu, 1.0 - s_h] == pytest.approx(TRUTH["curb.friction"], abs=1e-4)
 
     def measured(self, studies, base_runs):
         """Share of 90 % intervals that hold the truth, and mean half width over 1.645 standard deviations of the estimates, of
@@ -86,10 +87,10 @@ class TestCoverage:
             sampler = SaltelliSampler.of(replace(prepared.sampler, seed=seed), base_runs)
             verdict = prepared.model.evaluate(sampler.inputs([Span(0, 0, sampler.runs)]), 1).outcome == 0
             indices = {index.name: index for index in sobol_indices(sampler, verdict, 0.9)}
-            both = [indices[name] for name in self.TRUTH]
+            both = [indices[name] for name in TRUTH]
             found.append([entry for index in both for entry in (index.first, index.total)])
             halves.append([entry for index in both for entry in (index.first_half_width, index.total_half_width)])
-        truth = [entry for both in self.TRUTH.values() for entry in both]
+        truth = [entry for both in TRUTH.values() for entry in both]
         covers = np.mean(np.abs(np.array(found) - truth) <= halves, axis=0)
         return covers, np.mean(halves, axis=0) / (1.645 * np.std(found, axis=0))
 
