@@ -153,6 +153,14 @@ def test_bad_flags(refused, tmp_path):
     assert "holds no study" in refused("study", "curb.yaml", "--resume")
 
 
+def test_a_finished_table_that_was_changed_is_refused(slipfit, refused, tmp_path):
+    write(tmp_path, base=DOCUMENT)
+    slipfit("study", "curb.yaml")
+    with (tmp_path / "curb" / "runs.parquet").open("ab") as table:
+        table.write(b"x")
+    assert "runs.parquet: was changed since" in refused("study", "curb.yaml", "--resume")
+
+
 def test_unreachable_cluster(refused, tmp_path, monkeypatch):
     monkeypatch.setattr("slipfit.study.cluster.REACH_S", 1.0)
     write(tmp_path)

@@ -51,7 +51,7 @@ def study(
     _check_targets(report, plot, force=force)
     with working(f"studying {file.name}") as work:
         if cluster:
-            work("starting worker processes" if cluster == "local" else f"connecting to {cluster}")
+            work("starting worker processes" if cluster == "local" else f"waiting for the scheduler and workers at {cluster}")
         backend = _backend(cluster, processes, threads)
         try:
             try:

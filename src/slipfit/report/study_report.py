@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 from pathlib import Path
 
 import slipfit
@@ -10,7 +11,7 @@ from slipfit.report.html import Panel, render, write_page
 from slipfit.report.study_example import example_panel
 from slipfit.simulate.climb_reserve import WIDEST_FACTOR
 from slipfit.study import Study
-from slipfit.study.result import Point, number_text, span_text
+from slipfit.study.result import NO_CROSSING_INTERVAL, Point, number_text, span_text
 from slipfit.study.run import Prepared
 
 #: Ways to fail that get an example: the most frequent.
@@ -92,7 +93,10 @@ def headlines(answer: Study) -> list[str]:
             p = points[0]
             lines.append(f"P({success}) = {p.probability:.3g}, {level} interval {p.low:.3g} to {p.high:.3g}")
         elif crossings := answer.crossings(points):
-            told = [f"{share:g} at {number_text(x)} ({span_text(low, high)})" for share, x, low, high in crossings]
+            told = [
+                f"{share:g} at {number_text(x)} ({span_text(low, high) if isfinite(low) else NO_CROSSING_INTERVAL})"
+                for share, x, low, high in crossings
+            ]
             lines.append(f"{where}P({success}) is {', '.join(told)} of {answer.design_names[0]}, with {level} intervals")
         elif steps := _passing_half(answer.design_names[0], points):
             lines.append(

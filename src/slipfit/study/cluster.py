@@ -7,6 +7,7 @@ until it answers. Which worker evaluates a run does not matter to the bit (`samp
 
 import contextlib
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,8 +20,8 @@ from slipfit.library.interrupts import undisturbed
 from slipfit.study.chunk import TASK_S, Chunk, Job, Queue, Table, evaluate_chunk
 from slipfit.study.threads import Begin
 
-#: How long to wait for a cluster to answer at all, and for its first worker.
-REACH_S, FIRST_WORKER_S = 10.0, 60.0
+#: How long to wait for a cluster to answer at all, for its workers to tell their versions, and for its first worker.
+REACH_S, VERSIONS_S, FIRST_WORKER_S = 6.0, 10.0, 60.0
 
 #: A task is given up on after this time, or after so many times the longest that came back.
 SILENT_S, SILENT_TIMES = 20.0, 8.0
@@ -107,8 +108,16 @@ class Cluster:
 
     def _reached(self, distributed: Any, address: str | None) -> Any:
         try:
+            if address is not None:
+                _wait_for(address)
             return distributed.Client(self._local or address, timeout=REACH_S, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
+        except (
+            OSError,
+            TimeoutError,
+            ValueError,
+            OverflowError,
+            MemoryError,
+        ) as error:  # an answer that is not Dask's reads as a huge message
             raise SimulationError(
                 f"--cluster {address}: does not answer ({_first_line(error)}); start `dask scheduler` and workers there, or "
                 f"check the address"
@@ -156,7 +165,7 @@ class Cluster:
         began_s = time.monotonic()
         while not self._workers() or len(self._seen) < len(self._asked):
             waited_s = time.monotonic() - began_s
-            if self._seen and waited_s > REACH_S:
+            if self._seen and waited_s > VERSIONS_S:
                 return
             if waited_s > FIRST_WORKER_S:
                 raise SimulationError(
@@ -212,7 +221,7 @@ class Cluster:
         if answer.status != "finished":  # it could not even say: slipfit is there and cannot be imported
             found = f"a slipfit that cannot be imported ({_first_line(answer.exception())})"
         else:
-            version = answer.result(timeout=REACH_S)
+            version = answer.result(timeout=VERSIONS_S)
             if version == slipfit.__version__:
                 return
             found = f"slipfit {version}" if version else "no slipfit"
@@ -321,6 +330,24 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _wait_for(address: str) -> None:
+    """Until something listens at an address; its error if nothing does in time. (A client of Dask that reached nobody takes twice
+    as long again to go away.) Kinds of addresses that only Dask knows are left to it."""
+    kind, _, place = address.partition("://")
+    host, _, port = place.rpartition(":")
+    if kind not in ("tcp", "tls") or not port.isdigit():
+        return
+    until_s = time.monotonic() + REACH_S
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=max(until_s - time.monotonic(), _LOOK_S)).close()
+            return
+        except OSError:
+            if time.monotonic() + _LOOK_S > until_s:
+                raise
+            time.sleep(_LOOK_S)
 
 
 def _first_line(error: Exception) -> str:

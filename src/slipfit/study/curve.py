@@ -6,10 +6,14 @@ Maximum likelihood of binomial counts by Fisher scoring; the band is Phi of a + 
 the dispersion where points scatter more than counts do. The monotone curve is least squares under order (pooling of neighbours
 that violate it); its band pools the points' intervals in the same way, so it is never narrower than theirs.
 
-Reference  [McCullagh1989] for probits; [Barlow1972] for pooling
+The x with P = q is a ratio. Its interval is Fieller's: all x whose band holds q. Where the slope differs from 0 by no more than
+chance these reach to infinity; the delta method would give a finite interval even there.
+
+Reference  [McCullagh1989] for probits; [Fieller1954] for where they cross; [Barlow1972] for pooling
 Valid for  one design variable along which P rises or falls
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,12 +52,20 @@ class Probit:
         return np.asarray(ndtr(score - half)), np.asarray(ndtr(score + half))
 
     def where(self, probability: float) -> tuple[float, float, float]:
-        """x at which P is this, and its interval (delta method)."""
-        score = float(ndtri(probability))
-        x = (score - self.offset) / self.slope
-        gradient = np.array([-1.0 / self.slope, -x / self.slope])
-        half = stats.norm.isf(0.5 * (1.0 - self.confidence)) * float(np.sqrt(gradient @ self.covariance @ gradient))
-        return x, x - half, x + half
+        """x at which P is this, and its interval (Fieller); without ends (-inf, inf) where the slope could as well be 0.
+
+        With d the distance from x, V and C the variance of offset + slope x and its covariance with the slope:
+        (slope d)^2 = z^2 (V + 2 d C + d^2 V_slope), which is solved for d.
+        """
+        x = (float(ndtri(probability)) - self.offset) / self.slope
+        (voo, vos), (_, vss) = self.covariance
+        z2 = float(stats.norm.isf(0.5 * (1.0 - self.confidence))) ** 2
+        sure = self.slope**2 - z2 * vss
+        if sure <= 0.0:
+            return x, -math.inf, math.inf
+        variance, with_slope = max(voo + 2.0 * x * vos + x * x * vss, 0.0), vos + x * vss
+        half = math.sqrt(z2 * (z2 * with_slope**2 + sure * variance))
+        return x, x + (z2 * with_slope - half) / sure, x + (z2 * with_slope + half) / sure
 
 
 def fit_probit(x: np.ndarray, runs: np.ndarray, successes: np.ndarray, confidence: float) -> Probit | None:

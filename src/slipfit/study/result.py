@@ -1,6 +1,7 @@
 """The answer of a study: P with its interval at every point of the design, and what it depends on."""
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ SCHEMA = "slipfit/study_result/1"
 
 #: From here on numbers are written with a power of ten.
 _MANY = 1e7
+
+#: Said where a crossing has no interval.
+NO_CROSSING_INTERVAL = "no interval: the points do not tell the slope"
 
 _WAYS = {
     "independent": "independent runs",
@@ -129,7 +133,8 @@ class Study:
         return rows
 
     def crossings(self, points: list[Point]) -> list[tuple[float, float, float, float]]:
-        """Where along the first design variable P is 0.9, 0.5 and 0.1, with intervals, by the probit; only between points."""
+        """Where along the first design variable P is 0.9, 0.5 and 0.1, with intervals, by the probit; only between points. An
+        interval from -inf to inf is none: the points do not tell the slope."""
         fit = self.probit(points) if len(points) > 2 and points[0].at else None
         if fit is None:
             return []
@@ -139,9 +144,9 @@ class Study:
 
     def _crossing_rows(self, points: list[Point]) -> list[str]:
         level, rows = f"{100 * self.confidence:g} %", []
-        for share, *places in self.crossings(points):
-            x, low, high = (number_text(place, 4) for place in places)
-            rows.append(f"  P = {share:g} at {self.design_names[0]} = {x}  ({level}: {low} to {high}, probit)")
+        for share, x, low, high in self.crossings(points):
+            told = f"{level}: {number_text(low, 4)} to {number_text(high, 4)}" if math.isfinite(low) else NO_CROSSING_INTERVAL
+            rows.append(f"  P = {share:g} at {self.design_names[0]} = {number_text(x, 4)}  ({told}, probit)")
         return rows
 
     def to_document(self) -> dict[str, Any]:
@@ -164,7 +169,9 @@ class Study:
         }
         fit = self.probit(points) if len(points) > 2 else None
         if fit:
-            crossings = {f"{share:g}": fit.where(share) for share in (0.9, 0.5, 0.1)}
+            crossings = {
+                f"{share:g}": [place if math.isfinite(place) else None for place in fit.where(share)] for share in (0.9, 0.5, 0.1)
+            }
             document["probit"] = {
                 "offset": fit.offset,
                 "slope": fit.slope,

@@ -295,10 +295,10 @@ def _reserves(store: Store, file: StudyFile) -> list[str]:
 
 
 def _cut_off(sampler: Sampler) -> list[str]:
-    """Numbers of tables and posteriors that were put within bounds."""
+    """Numbers of tables and posteriors whose tails were cut off."""
     return [
         f"{sampler.shown(name)} ({label}) would lie beyond what is possible in {100 * share:.2g} % of all runs; "
-        + ("those runs got the bound itself" if label == "twin" else "its tail was cut off")
+        f"its tail was cut off"
         for name, label, share in sampler.cut_off()
     ]
 

@@ -64,12 +64,21 @@ class Part:
         """From uniform numbers (runs, names) to values by name. Sums run in a fixed order: a run does not feel its neighbours."""
         if self.together is not None:
             scores = _mixed(self.together.root, ndtri(u))
-            shifted = (self.together.mean[k] + column for k, column in enumerate(scores))
-            limits = zip(self.together.low, self.together.high, strict=True)
-            return {n: np.clip(c, *lim) for n, c, lim in zip(self.names, shifted, limits, strict=True)}
+            return {name: self._within(k, score) for k, (name, score) in enumerate(zip(self.names, scores, strict=True))}
         columns = list(u.T) if self.root is None else [ndtr(score) for score in _mixed(self.root, ndtri(u))]
         quantiles = (entry.quantile(*limits) for entry, limits in zip(self.entries, self.bounds, strict=True))
         return {name: of(column) for name, of, column in zip(self.names, quantiles, columns, strict=True)}
+
+    def _within(self, k: int, score: np.ndarray) -> np.ndarray:
+        """The k-th of constants that vary together, from its normal score times its standard deviation; tails beyond its bounds
+        are cut off as those of single numbers are. (Clipped, they would pile up on the bound.)"""
+        assert self.together is not None
+        mean, low, high = (float(entry[k]) for entry in (self.together.mean, self.together.low, self.together.high))
+        if self.beyond(k) > NEGLIGIBLE:
+            std = float(np.sqrt(np.sum(self.together.root[k] ** 2)))
+            cut = Spread(normal=(mean, std)).quantile(low, high)
+            return cut(np.clip(ndtr(score / std), 2.0**-54, 1.0 - 2.0**-53))
+        return np.clip(mean + score, low, high)
 
     def beyond(self, k: int) -> float:
         """Share of the k-th input that lies beyond its bounds; 0 where the file itself cuts it off."""

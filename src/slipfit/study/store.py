@@ -6,6 +6,7 @@
     journal.jsonl    a line for every chunk that was begun
     parts/           a Parquet file for every chunk that was finished
     runs.parquet     all runs in order, when the study is done (sensitivity.parquet: those behind the Sobol indices)
+    finished.json    digests of these tables: one that was changed since is noticed
     result.json      the answer
 
 Only the main process writes here. A part is written under another name, sent to the disk and renamed, so it is whole or not
@@ -118,11 +119,33 @@ class Store:
             with _told(folder):
                 for unfinished in store.parts.glob(".*.part.parquet"):
                     unfinished.unlink()
+                store._check_tables()
                 store._check_parts()
         except BaseException:
             store.close()
             raise
         return store
+
+    def _check_tables(self) -> None:
+        """Stop where a finished table is not as it was written: the parts that it was made of are gone, and what of it is right
+        cannot be told."""
+        for phase, known in self._finished().items():
+            table = self._table(phase)
+            if table.exists() and self._digest_of(table, phase, 0) != known:
+                raise ParameterError(
+                    f"{table}: was changed since the study wrote it, or its disk spoilt it; bring back the file as it was, or "
+                    f"start anew with --force"
+                )
+
+    def _finished(self) -> dict[str, str]:
+        """Digests of finished tables, by phase."""
+        path = self.folder / "finished.json"
+        if not path.exists():
+            return {}
+        try:
+            return {str(phase): str(known) for phase, known in json.loads(path.read_text(encoding="utf-8")).items()}
+        except (ValueError, AttributeError):
+            raise ParameterError(f"{path}: cannot be read; bring it back as it was, or start anew with --force") from None
 
     @undisturbed()
     def _check_parts(self) -> None:
@@ -249,6 +272,11 @@ class Store:
         if self._table(phase).exists():
             return
         with self._written(f"SELECT * FROM {self._source(phase)} ORDER BY run", self._table(phase)) as temporary:
+            # The digest is kept first: a kill between the two leaves the parts, and both are made again.
+            digests = self._finished() | {phase: self._digest_of(temporary, phase, 0)}
+            record = self.folder / ".finished.part.json"
+            record.write_text(json.dumps(digests) + "\n", encoding="utf-8")
+            record.replace(self.folder / "finished.json")
             temporary.replace(self._table(phase))
         for part in self.parts.glob(f"{phase}-*.parquet"):
             part.unlink()

@@ -30,6 +30,17 @@ def test_the_height_of_even_chances_is_told_first(along_heights):
     assert lines[2].startswith("most failures: ")
 
 
+def test_points_that_do_not_tell_the_slope_give_no_interval(along_heights):
+    """12 of 20, then 9 and 11 in turn: any slope is chance, and so is where P is 0.5. JSON knows no infinity."""
+    _, answer = along_heights
+    successes = [12, *([9, 11] * len(answer.points))]
+    points = [replace(p, runs=20, successes=k, probability=k / 20) for p, k in zip(answer.points, successes, strict=False)]
+    flat = replace(answer, points=tuple(points))
+    assert "(no interval: the points do not tell the slope" in headlines(flat)[0]
+    assert "(no interval: the points do not tell the slope, probit)" in flat.summary()
+    assert flat.to_document()["curves"][0]["probit"]["where"]["0.5"][1:] == [None, None]
+
+
 def test_the_page_shows_sentences_before_numbers(along_heights):
     prepared, answer = along_heights
     page = study_page(answer, prepared)

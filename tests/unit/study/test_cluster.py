@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -185,6 +186,24 @@ def test_an_address_where_nothing_answers(monkeypatch):
         port = free.getsockname()[1]
     with pytest.raises(SimulationError, match="does not answer"):
         Cluster(f"tcp://127.0.0.1:{port}")
+
+
+def test_an_address_where_something_else_answers(monkeypatch):
+    """A server that is not Dask's: its first eight bytes would be the length of a message, here of 3e18 bytes."""
+    monkeypatch.setattr("slipfit.study.cluster.REACH_S", 2.0)
+
+    def greet(server):
+        with contextlib.suppress(OSError):
+            while True:
+                caller, _ = server.accept()
+                with caller:
+                    caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 4)
+                    caller.recv(1000)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=greet, args=(server,), daemon=True).start()
+        with pytest.raises(SimulationError, match="does not answer"):
+            Cluster(f"tcp://127.0.0.1:{server.getsockname()[1]}")
 
 
 @contextlib.contextmanager

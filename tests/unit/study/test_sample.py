@@ -172,13 +172,41 @@ class TestGroundsAndTwins:
         assert found / scale == pytest.approx(matrix / scale, abs=4.0 * np.sqrt(2.0 / 20000))
         assert [given[name].mean() for name in names] == pytest.approx([0.005, 0.05], rel=4.0 * 0.04 / np.sqrt(20000))
 
-    def test_draws_that_were_put_on_a_bound_are_told(self, tmp_path):
-        """Normal with its mean one and a half standard deviations above 0: 6.7 % of it lie below."""
+    def unsure_of_slip(self, tmp_path):
+        """A twin whose slip constant is normal with its mean one and a half standard deviations above 0."""
         data = known_twin().to_mapping()
         data["grounds"]["floor"]["parameters"]["c_long_per_n"] |= {"std": 0.005 / 1.5}
         data["grounds"]["floor"].pop("covariance", None)
         Twin.from_mapping(data, where="twin").save(tmp_path / "t.yaml")
-        found = self.rover(robot=None, twin=str(tmp_path / "t.yaml"), uncertain={"twin": "posterior"}).cut_off()
+        return self.rover(robot=None, twin=str(tmp_path / "t.yaml"), uncertain={"twin": "posterior"})
+
+    def test_tails_of_a_posterior_are_cut_off(self, tmp_path):
+        """Distribution of a normal that is cut off at its bound [scipy.stats.truncnorm], by Kolmogorov and Smirnov at 20 000
+        draws; no number comes twice (clipped, 6.7 % would be the bound itself)."""
+        sampler = self.unsure_of_slip(tmp_path)
+        low, high = sampler.parts[0].together.low[0], sampler.parts[0].together.high[0]
+        drawn = sampler.inputs([Span(0, 0, 20000)])["c_long_per_n"]
+        std = 0.005 / 1.5
+        cut = stats.truncnorm((low - 0.005) / std, (high - 0.005) / std, 0.005, std)
+        assert stats.kstest(drawn, cut.cdf).pvalue > 1e-3
+        assert len(np.unique(drawn)) == 20000
+        assert (sampler.inputs([Span(0, 5, 9)])["c_long_per_n"] == drawn[5:9]).all()
+
+    def test_constants_that_are_cut_off_still_go_together(self, tmp_path):
+        """Normal scores of a pair correlate by 0.6 as in the twin's covariance, ranks therefore by 6/pi asin(0.3) = 0.582, which
+        cutting off one by one leaves as it is; a rank correlation of 20 000 is sure to 0.005."""
+        std = np.array([0.005 / 1.5, 0.002])
+        matrix = np.outer(std, std) * np.array([[1.0, 0.6], [0.6, 1.0]])
+        data = known_twin().to_mapping()
+        data["grounds"]["floor"]["covariance"] = {"names": ["c_long_per_n", "c_lat_per_n"], "matrix": matrix.tolist()}
+        Twin.from_mapping(data, where="twin").save(tmp_path / "t.yaml")
+        given = self.rover(robot=None, twin=str(tmp_path / "t.yaml"), uncertain={"twin": "posterior"}).inputs([Span(0, 0, 20000)])
+        assert given["c_long_per_n"].min() > 0.0
+        assert stats.spearmanr(given["c_long_per_n"], given["c_lat_per_n"]).statistic == pytest.approx(0.582, abs=0.02)
+
+    def test_tails_that_were_cut_off_are_told(self, tmp_path):
+        """6.7 % of a normal lie one and a half standard deviations below its mean."""
+        found = self.unsure_of_slip(tmp_path).cut_off()
         assert [(name, label) for name, label, _ in found] == [("c_long_per_n", "twin")]
         assert found[0][2] == pytest.approx(0.0668, abs=1e-4)
 

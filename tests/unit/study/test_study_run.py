@@ -263,6 +263,38 @@ class TestWhatGoesWrongOnTheWay:
         assert "is not as it was written; what only it held is run again" in told[0]
         assert f"parts/{part.name} is not as it was written" in again.findings[-1]
 
+    @pytest.mark.parametrize("name", ["runs", "sensitivity"])
+    def test_a_finished_table_that_was_changed_is_told(self, tmp_path, name):
+        """One byte, and the whole table of another seed, which reads well."""
+        file = study(stop={"runs": 64}, sensitivity={"base_runs": 64})
+        run_study(file, tmp_path / "s")
+        run_study(file.model_copy(update={"seed": 77}), tmp_path / "other")
+        table = tmp_path / "s" / f"{name}.parquet"
+        whole = table.read_bytes()
+        for changed in (whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], (tmp_path / "other" / table.name).read_bytes()):
+            table.write_bytes(changed)
+            with pytest.raises(ParameterError, match=rf"{name}\.parquet: was changed since"):
+                run_study(file, tmp_path / "s", resume=True)
+            assert table.read_bytes() == changed
+        table.write_bytes(whole)
+        assert run_study(file, tmp_path / "s", resume=True).runs == 64
+
+    def test_a_kill_between_digest_and_table_loses_nothing(self, tmp_path, monkeypatch):
+        replace = Path.replace
+
+        def killed(path, target):
+            if Path(target).name == "runs.parquet":
+                raise KeyboardInterrupt
+            return replace(path, target)
+
+        with monkeypatch.context() as patch:
+            patch.setattr("slipfit.study.store.Path.replace", killed)
+            with pytest.raises(KeyboardInterrupt):
+                run_study(self.QUICK, tmp_path / "s")
+        assert (tmp_path / "s" / "finished.json").exists()
+        assert run_study(self.QUICK, tmp_path / "s", resume=True).runs == 64
+        assert run_study(self.QUICK, tmp_path / "s", resume=True).runs == 64
+
     @pytest.mark.parametrize("where", [0.2, 0.4, 0.6, 0.75])
     def test_a_few_bytes_that_a_disk_lost_are_noticed(self, tmp_path, where):
         """64 zeros in a column, between columns or in the table of contents: some of that can be read, and is wrong."""
