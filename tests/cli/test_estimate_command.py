@@ -172,3 +172,25 @@ def test_a_pose_that_the_filter_is_told_does_not_judge_it(simulated):
 
 def test_the_log_in_the_twins_place(refused):
     assert "the twin or robot comes first" in refused("estimate", "run.mcap", "p3at")
+
+
+def test_places_alone_are_enough(tmp_path):
+    """Encoders and GNSS, neither IMU nor pose (docs/howto/estimate): the slip of 0.15 that both sides have, from places that are
+    good to 3 cm; turns tell one side from the other."""
+    from side_drives import drive, log_of
+
+    from slipfit.logs import Channel, DriveLog
+
+    truth = drive(
+        lambda t: (0.6 + 0.1 * np.sin(0.5 * t), 0.7 - 0.2 * np.sin(0.2 * t)),
+        lambda t: (0.15 + 0.0 * t, 0.15 + 0.0 * t, 0.0 * t),
+        120.0,
+    )
+    log = log_of(truth, 1, pose_hz=5.0, pose_m=0.03)
+    places = Channel("gnss", log["pose"].stamps_ns, log["pose"].values[:, :2], ("x_m", "y_m"))
+    DriveLog({"encoders": log["encoders"], "gnss": places}).save(tmp_path / "run.mcap")
+    done = CliRunner().invoke(app, ["estimate", "husky", str(tmp_path / "run.mcap"), "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    for side in ("slip_left", "slip_right"):
+        assert found["slip"][side]["median"] == pytest.approx(0.15, abs=0.05)

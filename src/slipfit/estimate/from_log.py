@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from slipfit.errors import LogError, ParameterError
-from slipfit.estimate.clocks import find_delay
+from slipfit.estimate.clocks import EARLIEST_S, LATEST_S, Delay, find_delays
 from slipfit.estimate.filter import FilterRun, run_filter
 from slipfit.estimate.immobilisation import Evidence, immobilisation
 from slipfit.estimate.motion import BodyMotion, Motion, body_of, is_tracked, motion_of
@@ -18,7 +18,7 @@ from slipfit.estimate.settings import FilterSettings
 from slipfit.estimate.truth import Truth, state_consistency
 from slipfit.library import AnyRobot, OmniRobot, Robot
 from slipfit.logs import DriveLog
-from slipfit.logs.channels import ENCODERS, IMU
+from slipfit.logs.channels import ENCODERS, GNSS, IMU, ODOMETRY
 from slipfit.logs.channels import POSE as POSES
 from slipfit.logs.inspection import inspect_log, inspect_stamps
 from slipfit.logs.inspection.record import Finding, Severity, spans
@@ -41,6 +41,9 @@ NOT_AHEAD = (
 
 #: Sensors that are used where nothing else is said: a body's own odometry is told by the same wheels, as a rule.
 USUAL = ("pose", "gnss", "gyro", "accelerometer")
+
+#: Sensors whose delay the filter looks for, and their channels.
+_CLOCKS = {"gyro": IMU, "pose": POSES}
 
 _KINDS = {"pose": POSE, "gnss": POSE, "gyro": GYRO, "accelerometer": ACCELEROMETER, "odometry": VELOCITY}
 
@@ -93,11 +96,12 @@ def estimate(
         readings = readings.without("accelerometer")  # it would be taken for motion, and is tilt
     delays = dict(late_s or {})
     is_set = {f.channel for f in findings if f.kind == "clock offset" and f.is_corrected}  # by the inspection, with an interval
-    for sensor, channel in (("gyro", IMU), ("pose", POSES)):
-        if readings.has(sensor) and sensor not in delays and channel not in is_set:
-            found = find_delay(readings, motion, chosen, sensor, late_s=delays)
-            if found.is_told:
-                delays[sensor] = found.late_s
+    asked = tuple(
+        sensor for sensor, channel in _CLOCKS.items() if readings.has(sensor) and sensor not in delays and channel not in is_set
+    )
+    found = find_delays(readings, motion, chosen, asked, late_s=delays) if asked else ()
+    delays |= {delay.sensor: delay.late_s for delay in found if delay.is_told}
+    findings += [_clock_finding(delay) for delay in found if delay.is_told or delay.is_at_end]
     run = run_filter(readings, motion, chosen, late_s=delays, smooth=smooth, keep=truth is not None)
     slip = _record(robot, motion, readings, run, log, delays, [*findings, *scattering, *_findings(readings, run, motion)])
     return slip if truth is None else replace(slip, errors=state_consistency(truth, readings, motion, run))
@@ -105,13 +109,28 @@ def estimate(
 
 def _inspected(log: DriveLog, robot: Robot | OmniRobot) -> tuple[DriveLog, list[Finding]]:
     """The log with everything corrected that can be; of an omni robot's log stamps and numbers only."""
-    inspection = inspect_stamps(log) if isinstance(robot, OmniRobot) else inspect_log(log, robot)
+    # Places and velocities are enough for slip, though not for a calibration.
+    inspection = inspect_stamps(log) if isinstance(robot, OmniRobot) else inspect_log(log, robot, witnesses=(GNSS, ODOMETRY))
     if inspection.fatal:
         stop, name = inspection.fatal, log.source or log.about or "drive"
         raise LogError(f"{name}: {stop.channel + ': ' if stop.channel else ''}{stop.found}; {stop.remedy}")
     told = [f for f in inspection.findings if f.severity in (Severity.ERROR, Severity.WARNING) and f.kind != "no spin"]
     # What was corrected is no error of the estimate any more.
     return inspection.corrected, [replace(f, severity=Severity.WARNING) if f.is_corrected else f for f in told]
+
+
+def _clock_finding(delay: Delay) -> Finding:
+    """What the filter found of a sensor's clock, and whether it uses that."""
+    kind, channel = "clock offset, by the filter", _CLOCKS[delay.sensor]
+    if delay.is_told:
+        side = "late: its stamps come after" if delay.late_s > 0.0 else "early: its stamps come before"
+        said = f"the {delay.sensor} is {abs(delay.late_s):.3f} s {side} what it tells, against wheels and other sensors"
+        remedy = "stamp all sensors by one clock"
+        return Finding(Severity.WARNING, channel, kind, said, remedy, delay.late_s, is_corrected=True)
+    said = f"the {delay.sensor} fits better the farther its stamps are moved, to the end of the {-EARLIEST_S:g} s early to "
+    said += f"{LATEST_S:g} s late that were tried; none of them is used"
+    remedy = "say its delay (late_s, --pose-late-s), or look for a sign, a unit or another robot"
+    return Finding(Severity.WARNING, channel, kind, said, remedy)
 
 
 def _check_delays(late_s: Mapping[str, float] | None) -> None:

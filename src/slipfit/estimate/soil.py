@@ -84,6 +84,19 @@ class SoilPrior:
     stds: Mapping[str, float]
     source: str
 
+    def __post_init__(self) -> None:
+        for name, value in self.values.items():
+            if name not in NAMES:
+                raise ParameterError(f"the prior names '{name}'; known are {', '.join(NAMES)}")
+            std = self.stds.get(name, np.nan)
+            if not np.isfinite(value):
+                raise ParameterError(f"the prior's {name} is {value:g}; expected a number")
+            if not (np.isfinite(std) and std > 0.0):
+                raise ParameterError(
+                    f"the prior's standard deviation of {name} is {std:g}; expected above zero: no soil is known exactly, and a "
+                    f"small one holds it as firmly"
+                )
+
     def rows(self) -> list[tuple[int, float, float]]:
         return [(NAMES.index(name), value, self.stds[name]) for name, value in self.values.items()]
 

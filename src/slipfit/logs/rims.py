@@ -2,7 +2,7 @@
 
 Loggers repeat a value until the next one comes, each side on its own clock: a repeated value says nothing about its own moment.
 Speeds are taken where they change and joined by straight lines; a value that stays (a robot at rest, a steady speed told exactly)
-holds until one interval before the next.
+holds until one interval before the next: that of the source, by how often values change, or of the rows where they hardly do.
 """
 
 from dataclasses import dataclass, field
@@ -23,6 +23,10 @@ SPEED_OVER_S = 0.1
 
 #: Speeds that come more seldom than this (Hz) do not tell accelerations: the joint fit of `calibrate` needs those, a ladder not.
 SELDOM_HZ = 15.0
+
+#: No logger holds a value for longer than this (s): the slowest encoders of our recordings speak at 4 Hz. Changes farther
+#: apart are those of the drive, and say nothing of how often the source speaks.
+LONGEST_HELD_S = 0.5
 
 #: A sensor is silent where no row comes for so many usual intervals (nine of ten are shorter), and for so long (s): what a line
 #: across a shorter pause misses, slow encoders miss all the time.
@@ -95,7 +99,7 @@ def seldom_hz(log: DriveLog) -> float | None:
     for name in names:
         fresh = np.flatnonzero(np.diff(channel.column(name)) != 0.0) + 1
         if len(fresh) > 2:
-            intervals.append(float(np.median(np.diff(channel.stamps_ns[fresh]))) / NANOSECONDS)
+            intervals.append(_told_every_s((channel.stamps_ns - channel.stamps_ns[0]) / NANOSECONDS, fresh, 0.5))
     rate = 1.0 / max(intervals) if intervals and max(intervals) > 0.0 else None
     return rate if rate is not None and rate < SELDOM_HZ else None
 
@@ -138,8 +142,18 @@ def _knots(time_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarr
     if len(at) < 3:
         return time_s, values
     # The lower quartile: of a drive at a constant speed most changes are far apart.
-    interval = float(np.quantile(np.diff(time_s[at]), 0.25, method="lower"))
+    interval = _told_every_s(time_s, at, 0.25)
     stayed = at[1:][np.diff(time_s[at]) > 1.5 * interval]
-    until = np.searchsorted(time_s, time_s[stayed] - interval, side="right") - 1
+    # To the row next to that moment: stamps are rounded, and may jitter.
+    until = np.searchsorted(time_s, time_s[stayed] - interval + 0.5 * float(np.median(np.diff(time_s))), side="right") - 1
+    until = np.minimum(until, stayed - 1)
     keep = np.unique(np.concatenate([at, until, [len(values) - 1]]))
     return time_s[keep], values[keep]
+
+
+def _told_every_s(time_s: np.ndarray, fresh: np.ndarray, share: float) -> float:
+    """How often a source speaks: a quantile of the times between its changes; of rows, where values stay for longer than any
+    logger holds them."""
+    of_rows = float(np.median(np.diff(time_s)))
+    of_changes = float(np.quantile(np.diff(time_s[fresh]), share, method="lower"))
+    return of_changes if of_changes <= max(LONGEST_HELD_S, 1.5 * of_rows) else of_rows

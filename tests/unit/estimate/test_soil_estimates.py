@@ -195,3 +195,14 @@ def test_bad_data_are_sentences():
         TractionData(np.array([0.1]), np.ones(1), np.ones(1), AREA, LENGTH)
     with pytest.raises(ParameterError, match="patch"):
         TractionData(np.full(3, 0.1), np.ones(3), np.ones(3), 0.0, LENGTH)
+
+
+@pytest.mark.parametrize("std", [0.0, -1.0, np.nan, np.inf])
+def test_a_prior_that_is_no_spread_is_a_sentence(std):
+    with pytest.raises(ParameterError, match=r"the prior's standard deviation of cohesion_pa is .*; expected above zero"):
+        SoilPrior({"cohesion_pa": 1000.0}, {"cohesion_pa": std}, "a table")
+
+
+def test_a_prior_of_what_is_no_soil_constant_is_a_sentence():
+    with pytest.raises(ParameterError, match="the prior names 'cohesion'; known are cohesion_pa"):
+        SoilPrior({"cohesion": 1000.0}, {"cohesion": 1.0}, "a table")

@@ -12,14 +12,14 @@ from slipfit.logs.inspection.signals import inertial_of, origin_ns, rolled, rota
 LEAST_MOTION_M, LEAST_TURN_RAD, LEAST_MOVING_S = 0.02, 0.5, 3.0
 
 
-def require_witnesses(log: DriveLog, _: Robot) -> Step:
-    """Encoders, and an IMU or a pose; no steering joints."""
+def require_witnesses(log: DriveLog, _: Robot, others: tuple[str, ...] = ()) -> Step:
+    """Encoders, and an IMU or a pose, or one of other channels that tell as much to who asks; no steering joints."""
     findings = []
     if names.ENCODERS not in log or rotation_of(log[names.ENCODERS]) is None:
         has = ", ".join(log[names.ENCODERS].columns) if names.ENCODERS in log else ", ".join(sorted(log.channels)) or "nothing"
         what = "encoders with columns of left and right wheels" if names.ENCODERS in log else "encoders"
         findings.append(_fatal("encoders", "missing", f"the log has no {what} (it has {has})", "record JointState of the wheels"))
-    if names.IMU not in log and names.POSE not in log:
+    if not any(name in log for name in (names.IMU, names.POSE, *others)):
         findings.append(_fatal("", "missing", "the log has neither IMU nor pose", "record one that tells how the body moves"))
     for note in log.notes:
         if "steer: this robot does not turn by slip" in note:

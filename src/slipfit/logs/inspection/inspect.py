@@ -61,18 +61,19 @@ def inspect_stamps(log: DriveLog) -> Inspection:
     return Inspection(log, corrected, worst_first(findings), tuple(corrections))
 
 
-def inspect_log(log: DriveLog | str | Path, robot: Robot | str | Path) -> Inspection:
+def inspect_log(log: DriveLog | str | Path, robot: Robot | str | Path, *, witnesses: tuple[str, ...] = ()) -> Inspection:
     """What is wrong with a log, and the log as it should have been: of records, or of a file and a robot of the library.
 
     Nothing is resampled. `corrected` has rows in order of time, without those that are not finite, doubled, held or frozen;
     units and signs set right; stamps of IMU and pose on the encoders' clock. After a fatal finding the rest is not looked at.
+    `witnesses` are channels that tell how the body moves as well as IMU and pose do, for what the log is wanted for.
     """
     log, robot = _log(log), _robot(robot)
     findings: list[Finding] = []
     corrections: list[str] = []
     corrected = log
     for check in CHECKS if log.channels else (require_witnesses,):
-        step = check(corrected, robot)
+        step = require_witnesses(corrected, robot, witnesses) if check is require_witnesses else check(corrected, robot)
         corrected = step.log
         findings += step.findings
         corrections += step.corrections
