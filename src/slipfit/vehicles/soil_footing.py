@@ -178,9 +178,12 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
     # on the soil's line, which is far longer and would give back several times as much as went in.
     base = base_push_on(law, size_of_rim, depth, depth - dt * rising)
     by_base = max(0.0, base.now - base.slope * dt * rising)
-    push, nn = kept * full + base.now, (slope + base.slope) * dt + damping
+    by_soil = kept * full
+    push = by_soil + base.now
+    # Soil that has been pressed away neither pushes nor damps; a base that is entered in this step does, also from the air.
+    nn = where(by_soil > 0.0, slope * dt + damping, zero) + base.slope * dt
     load = max(0.0, push - nn * rising)
-    is_loaded = (load > 0.0) & (push > 0.0)
+    is_loaded = (load > 0.0) & ((push > 0.0) | (base.slope > 0.0))
     work.start_n[n], work.nn[n], work.load[n] = (
         where(is_loaded, push, zero),
         where(is_loaded, nn, zero),
