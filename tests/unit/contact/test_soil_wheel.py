@@ -338,8 +338,9 @@ def test_a_dusting_on_rock_is_hard_ground():
 
 
 def test_a_base_is_sheared_by_slip_alone():
-    """4 mm of sand on rock: beside the same sinkage in deep sand the base adds N_b = 4/3 b K d sqrt(2 R d) to the load (its pressure
-    over a flat arc), nothing to torque and pull of a wheel that rolls, and no more than N_b tan(phi), along the slip, to others."""
+    """4 mm of sand on rock: beside the same sinkage in deep sand the base adds N_b = 4/3 b K d sqrt(2 R d) to the load (its
+    pressure over a flat arc), nothing to torque and pull of a wheel that rolls, and along the slip no more than N_b tan(phi) to
+    those of others."""
     thin, deep = soil(**SAND, layer_m=4e-3), soil(**SAND)
     slips = np.array([-1.0, -0.3, -0.01, 0.0, 0.01, 0.3, 1.0])
     on_base, in_sand = (wheel_on_soil(ground, slip=slips, sinkage_m=4.1e-3, **WHEEL) for ground in (thin, deep))
