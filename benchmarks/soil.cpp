@@ -59,6 +59,7 @@ struct Memory : Expected {
 
 struct Wheel {  // sums over a rim
     double lift = 0, drag = 0, turn_0 = 0, turn_s = 0, side_s = 0, pull_0 = 0, pull_s = 0, rise_0 = 0, rise_s = 0, strength = 0, beside = 0;
+    double base_s = 0;  // for each newton of a rigid base
 };
 
 static double saturating(double x) { return x > SMALL ? (1.0 - std::exp(-x)) / x : 1.0 - 0.5 * x; }
@@ -177,16 +178,11 @@ class OnSoil : public InSpace {
         }
         const double area = radius * p.width, longest = theta_f - theta_r;
         const double pushed = radius * (soil.side_cohesive * wall + soil.side_weight * heavy);
-        const double into = std::max(0.0, depth - soil.layer);
-        const double by_base = soil.base * p.width * (4.0 / 3.0) * into * std::sqrt(2.0 * radius * into);
-        const double j0 = rolling * (theta_f - sin_f) + carried * std::min(theta_f, lead), jx = j0 + along * sin_f, jy = across * theta_f;
-        const double held = soil.friction * by_base * to_modulus * saturating(std::sqrt(jx * jx + jy * jy) * to_modulus);
-        w.lift = area * w.lift + by_base;
-        w.drag *= area, w.turn_0 *= area, w.turn_s *= area, w.pull_0 *= area, w.pull_s *= area;
+        const double slipped = std::sqrt(along * along + across * across) * theta_f * to_modulus;
+        w.base_s = soil.friction * theta_f * to_modulus * saturating(slipped);
+        w.lift *= area, w.drag *= area, w.turn_0 *= area, w.turn_s *= area, w.pull_0 *= area, w.pull_s *= area;
         w.rise_0 *= area, w.rise_s *= area, w.strength *= area, w.beside = pushed;
-        w.turn_0 += held * j0, w.turn_s += held * sin_f, w.pull_0 += held * j0, w.pull_s += held * sin_f;
-        w.strength += soil.friction * by_base;
-        w.side_s = area * w.side_s + held * theta_f + pushed * longest * to_modulus * saturating(std::fabs(across) * longest * to_modulus);
+        w.side_s = area * w.side_s + pushed * longest * to_modulus * saturating(std::fabs(across) * longest * to_modulus);
         return w;
     }
 
@@ -194,7 +190,14 @@ class OnSoil : public InSpace {
         return std::fabs(x - most_x) + std::fabs(y - most_y) > TOLERATED_EXCESS * (std::fabs(most_x) + std::fabs(most_y));
     }
 
-    double at_rest_load(double radius, double depth) const { return stresses(radius, Cell{}, depth, 0.0, 0.0, 0.0, 0.0).lift; }
+    double base_push(double radius, double depth) const {
+        const double into = std::max(0.0, depth - p.soil.layer);
+        return p.soil.base * p.width * (4.0 / 3.0) * into * std::sqrt(2.0 * radius * into);
+    }
+
+    double at_rest_load(double radius, double depth) const {
+        return stresses(radius, Cell{}, depth, 0.0, 0.0, 0.0, 0.0).lift + base_push(radius, depth);
+    }
 
     size_t cell_of(double x, double y, double& tile) const {
         const double column = std::floor(x * p.per_cell), row = std::floor(y * p.per_cell);
@@ -316,8 +319,13 @@ class OnSoil : public InSpace {
                 const double full = std::max(0.0, w.lift + lifting * strength);
                 const double power = soil.exponent + soil.exponent_growth * within_one(m.digging[n]);
                 const double slope = full * (depth - dt * rising[n] >= lowest ? (power + 0.5) / lowest : per_rebound);
-                const double push = kept * full, stiff = slope * dt + soil.damping * p.width * reach(radius, lowest);
-                const bool loaded = push - stiff * rising[n] > 0.0 && push > 0.0;
+                const double coming = depth - dt * rising[n], base = base_push(radius, depth);
+                const double base_slope = coming > depth ? (base_push(radius, coming) - base) / (coming - depth)
+                                                         : 1.5 * base / std::max(std::max(0.0, depth - soil.layer), NOTHING);
+                const double by_base = std::max(0.0, base - base_slope * dt * rising[n]), by_soil = kept * full, push = by_soil + base;
+                const double by_slope = by_soil > 0.0 ? slope * dt + soil.damping * p.width * reach(radius, lowest) : 0.0;
+                const double stiff = by_slope + base_slope * dt;
+                const bool loaded = push - stiff * rising[n] > 0.0 && (push > 0.0 || base_slope > 0.0);
                 start_n[n] = loaded ? push : 0.0, nn[n] = loaded ? stiff : 0.0;
                 const double held_back = (w.turn_0 - w.pull_0) + (w.turn_s - w.pull_s) * by_x + w.drag;
                 const double resistance = kept * std::max(0.0, held_back), turns = std::max(std::fabs(rim), FADING);
@@ -329,9 +337,10 @@ class OnSoil : public InSpace {
                     hub_start[n] = -spot * rim / turns;
                     back[n] = rim * ahead[n] < 0.0 ? (resistance + spot) / turns : (resistance - spot) / travels;
                 }
-                most[n] = kept * w.strength, beside[n] = kept * w.beside;
-                const double secant = kept * per * w.turn_s, softer = 1.0 / (1.0 + give[n] * secant);
-                xx[n] = softer * secant, yy[n] = kept * per * w.side_s;
+                most[n] = kept * w.strength + soil.friction * by_base, beside[n] = kept * w.beside;
+                const double on_base = by_base * w.base_s * per;
+                const double secant = kept * per * w.turn_s + on_base, softer = 1.0 / (1.0 + give[n] * secant);
+                xx[n] = softer * secant, yy[n] = kept * per * w.side_s + on_base;
                 start_x[n] = softer * kept * way_on * w.turn_0 + xx[n] * free_rim[n], start_y[n] = 0.0;
                 yielded[n] = pass >= MOST_PASSES - 1 && (yielded[n] || excess(s.force_x[n], s.force_y[n], m.x[n], m.y[n]));
                 if (yielded[n]) start_x[n] = m.x[n], start_y[n] = m.y[n], xx[n] = yy[n] = 0.0;

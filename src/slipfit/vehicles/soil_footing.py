@@ -21,7 +21,7 @@ from slipfit.contact.slip import RESISTS_FROM_MPS, transport_speed
 from slipfit.contact.soil.constants import Soil
 from slipfit.contact.soil.plate import Place
 from slipfit.contact.soil.pressure import SHALLOWEST_M, exponent_at
-from slipfit.contact.soil.wheel import DEEPEST_SHARE, SLOWEST_TURN, Rim, base_push, depth_into_base, stresses
+from slipfit.contact.soil.wheel import DEEPEST_SHARE, SLOWEST_TURN, Rim, base_push, base_push_on, depth_into_base, stresses
 from slipfit.contact.touch import Traction, memory_size, slot, strongest
 from slipfit.ground.shape import leave_rut, rut_at
 from slipfit.kernels import alike, part, where
@@ -160,10 +160,9 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
     depth, pressed = work.depth[n], memory.contacts[slot(memory, law, n, _PRESSED)]
     digging = memory.contacts[slot(memory, law, n, _DIGGING)]
     lowest = max(max(depth, pressed), SHALLOWEST_M)
-    sums = stresses(
-        law, Rim(radius, footing.width), Place(work.rut[n], work.rut_slip[n]), lowest, digging, rolling, along, across
-    )
-    # Above what it has pressed the wheel unloads along a line; all stresses go with the normal ones.
+    size_of_rim = Rim(radius, footing.width)
+    sums = stresses(law, size_of_rim, Place(work.rut[n], work.rut_slip[n]), lowest, digging, rolling, along, across)
+    # Above what it has pressed the wheel unloads along a line; all of the soil's stresses go with the normal ones.
     per_rebound = 1.0 / (law.rebound * lowest)
     kept = where(depth > 0.0, max(0.0, 1.0 - (lowest - depth) * per_rebound), zero)
     # Shear lifts a wheel once it has dragged the soil along: over a way of K towards what steady rolling gives, kept at rest.
@@ -175,9 +174,16 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
     sinks = depth - dt * rising >= lowest
     slope = full * where(sinks, (exponent_at(law, digging) + 0.5) / lowest, per_rebound)
     damping = law.damping * footing.width * _reach(radius, lowest)
-    push, nn = kept * full, slope * dt + damping
+    # A rigid base remembers nothing and gives back over the way that it was pressed in: it is what the present depth says, not
+    # on the soil's line, which is far longer and would give back several times as much as went in.
+    base = base_push_on(law, size_of_rim, depth, depth - dt * rising)
+    by_base = max(0.0, base.now - base.slope * dt * rising)
+    by_soil = kept * full
+    push = by_soil + base.now
+    # Soil that has been pressed away neither pushes nor damps; a base that is entered in this step does, also from the air.
+    nn = where(by_soil > 0.0, slope * dt + damping, zero) + base.slope * dt
     load = max(0.0, push - nn * rising)
-    is_loaded = (load > 0.0) & (push > 0.0)
+    is_loaded = (load > 0.0) & ((push > 0.0) | (base.slope > 0.0))
     work.start_n[n], work.nn[n], work.load[n] = (
         where(is_loaded, push, zero),
         where(is_loaded, nn, zero),
@@ -187,9 +193,11 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
     turned = way * (sums.turn_start + sums.turn_per_slip * along)
     back = held_back(kept * max(0.0, resistance), kept * turned, rim, ground_x, hub_x)
     work.hub_start[n], work.resist[n] = back.start, back.per_speed
-    work.most[n], work.beside[n] = kept * sums.strength, kept * sums.beside
-    secant = kept * per
-    answer = Traction(kept * way * sums.turn_start, zero, secant * sums.turn_per_slip, zero, secant * sums.side_per_slip)
+    work.most[n], work.beside[n] = kept * sums.strength + law.friction * by_base, kept * sums.beside
+    secant, on_base = kept * per, by_base * sums.base_per_slip * per
+    answer = Traction(
+        kept * way * sums.turn_start, zero, secant * sums.turn_per_slip + on_base, zero, secant * sums.side_per_slip + on_base
+    )
     return Met(free_rim, give, answer)
 
 
@@ -228,7 +236,8 @@ def _(footing, law, ground, memory, work, n, radius, touch, rising, dt):
 def _at_rest(footing, law, depth, radius):
     """Load (N) of a wheel that stands in untouched soil."""
     zero = alike(0.0, depth)
-    return stresses(law, Rim(radius, footing.width), Place(zero, zero), depth, zero, zero, zero, zero).lift
+    size = Rim(radius, footing.width)
+    return stresses(law, size, Place(zero, zero), depth, zero, zero, zero, zero).lift + base_push(law, size, depth)
 
 
 @static_depth.of(SoilFooting)

@@ -337,6 +337,34 @@ def test_a_dusting_on_rock_is_hard_ground():
     assert float(askew.lateral_n) == pytest.approx(most, rel=0.03)
 
 
+def test_a_base_is_sheared_by_slip_alone():
+    """4 mm of sand on rock: beside the same sinkage in deep sand the base adds N_b = 4/3 b K d sqrt(2 R d) to the load (its
+    pressure over a flat arc), nothing to torque and pull of a wheel that rolls, and along the slip no more than N_b tan(phi) to
+    those of others."""
+    thin, deep = soil(**SAND, layer_m=4e-3), soil(**SAND)
+    slips = np.array([-1.0, -0.3, -0.01, 0.0, 0.01, 0.3, 1.0])
+    on_base, in_sand = (wheel_on_soil(ground, slip=slips, sinkage_m=4.1e-3, **WHEEL) for ground in (thin, deep))
+    pushed = 4.0 / 3.0 * WIDTH_M * 1e9 * 1e-4 * np.sqrt(2.0 * RADIUS_M * 1e-4)
+    assert on_base.load_n - in_sand.load_n == pytest.approx(pushed)
+    for added in (on_base.pull_n - in_sand.pull_n, (on_base.torque_nm - in_sand.torque_nm) / RADIUS_M):
+        assert added[3] == 0.0
+        assert (np.sign(added) == np.sign(slips)).all()
+        assert (np.abs(added) < pushed * np.tan(0.488692)).all()
+
+
+@pytest.mark.parametrize("name", SOILS)
+def test_a_wheel_on_a_layer_gives_no_energy(name):
+    """Conservation: its torque's work is more than what it pulls, T w / R >= DP u, driven and braked, under any load."""
+    slips, loads = np.linspace(-0.99, 0.99, 67), np.array([5.0, 50.0, 500.0, 5000.0])[:, None, None]
+    layers = np.array([1e-3, 5e-3, 0.01, 0.02])[:, None]
+    ground = soil(**find_ground(name).values() | {"layer_m": layers + 0.0 * loads * slips})
+    found = wheel_on_soil(ground, slip=slips, load_n=loads, **WHEEL)
+    rim, hub = np.where(slips < 0.0, 1.0 + slips, 1.0), np.where(slips < 0.0, 1.0, 1.0 - slips)
+    lost = (found.torque_nm / RADIUS_M * rim - found.pull_n * hub) / found.load_n
+    assert np.isfinite(lost).all()
+    assert lost.min() >= 0.0
+
+
 def test_a_locked_wheel_drags():
     """Shear is fully turned round: the pull is the strength backwards, and the resistance besides."""
     found = steady_wheel(soil(**SAND), Rim(RADIUS_M, WIDTH_M), Place(0.0, 0.0), 0.01, -1.0, 0.0)

@@ -85,6 +85,67 @@ def test_a_wheel_about_locked_is_locked(monkeypatch, way):
     assert way * braked(monkeypatch, -0.5 * hub, hub)[0] <= way * locked
 
 
+def bounced(monkeypatch, law, fall_m, dt, steps, mass=15.0):
+    """Energies (J) of a mass on a wheel that does not roll: of its fall, and later whenever it flies up, above all that could
+    push it; and where it ends."""
+    work = SimpleNamespace(**{name: np.zeros(1) for name in Work._fields})
+    memory, footing = Memory(np.zeros(3), np.zeros(0)), soil_footing.SoilFooting(0.1143, 0.05)
+    monkeypatch.setattr(soil_footing, "release", lambda *_: (0.0, 0.0))
+    monkeypatch.setattr(soil_footing, "leave_rut", lambda *_: None)
+    height, rising, energies = fall_m, 0.0, [mass * 9.81 * fall_m]
+    for _ in range(steps):
+        work.depth[0] = -height
+        free = rising - 9.81 * dt
+        meet(footing, law, None, None, memory, work, 0, 0.1651, 0.0, 0.0, free + dt * work.load[0] / mass, 0.0, dt)
+        rising = (mass * free + dt * work.start_n[0]) / (mass + dt * work.nn[0])
+        work.load[0] = max(0.0, work.start_n[0] - work.nn[0] * rising)
+        rising = free + dt * work.load[0] / mass
+        leave(footing, law, None, memory, work, 0, 0.1651, Touch(0.0, 0.0, 0.0, work.load[0]), rising, dt)
+        height += dt * rising
+        is_above = -height < min((1.0 - law.rebound) * memory.contacts[1], law.layer)
+        if is_above and rising > 0.0 and memory.contacts[1] > 0.0:
+            energies.append(mass * (0.5 * rising**2 + 9.81 * height))
+    return energies, height
+
+
+@pytest.mark.parametrize("rebound", [0.05, 0.3])
+@pytest.mark.parametrize("layer_m", [1e-3, 0.01])
+def test_a_wheel_that_bounces_on_a_layer_never_gains(monkeypatch, layer_m, rebound):
+    """15 kg let go 2 cm above the surface, without damping: no flight has more energy than the fall or the flight before
+    (conservation), in steps of 0.2 and 1 ms."""
+    law = soil(**find_ground("dry_sand").values() | {"layer_m": layer_m, "rebound": rebound, "damping_pa_s_per_m": 0.0})
+    for dt, steps in ((2e-4, 600), (1e-3, 200)):
+        energies, height = bounced(monkeypatch, law, 0.02, dt, steps)
+        assert len(energies) > 2
+        assert np.diff(energies).max() <= 0.0
+        assert -height < layer_m + 1e-3
+
+
+@pytest.mark.parametrize("load_n", [139.0, 1000.0])
+def test_a_base_gives_back_over_the_way_it_was_pressed_in(monkeypatch, load_n):
+    """Pressed into the base below 2 cm of sand by 139 N (1000 N) and lifted again, micrometre by micrometre: the base's part
+    gives back int 4/3 b K d sqrt(2 R d) = 0.4 N d, 7.6 mJ (0.2 J); the soil's, its line's triangle, e z N_soil / 2. (Along the
+    soil's line the base gave 70 mJ.)"""
+    law, work = (
+        soil(**find_ground("dry_sand").values() | {"layer_m": 0.02}),
+        SimpleNamespace(**{name: np.zeros(1) for name in Work._fields}),
+    )
+    memory, footing, dt = Memory(np.zeros(3), np.zeros(0)), soil_footing.SoilFooting(0.1143, 0.05), 1e-6
+    monkeypatch.setattr(soil_footing, "release", lambda *_: (0.0, 0.0))
+    into = (load_n / (1e9 * 0.1143 * 4.0 / 3.0 * np.sqrt(2.0 * 0.1651))) ** (2.0 / 3.0)
+    deepest = memory.contacts[1] = 0.02 + into
+
+    def push(depth):
+        work.depth[0] = depth
+        meet(footing, law, None, None, memory, work, 0, 0.1651, 0.0, 0.0, 0.0, 0.0, dt)
+        return work.start_n[0]
+
+    by_soil = push(deepest) - load_n
+    depths = np.linspace(deepest, 0.0189, 801)
+    given = -np.trapezoid([push(depth) for depth in depths], depths)
+    assert given == pytest.approx(0.4 * load_n * into + 0.5 * 0.05 * deepest * by_soil, rel=1e-3)
+
+
 def test_soil_beside_a_wheel_adds_to_its_strength_across_only():
     """100 N of shear in any direction and 50 N beside the wheel: along it 100 N, across 150 N, askew 40 N beside are kept."""
     for asked, given in (((140.0, 0.0), (100.0, 0.0)), ((0.0, -170.0), (0.0, -150.0)), ((200.0, 40.0), (100.0, 40.0))):
@@ -102,7 +163,7 @@ def test_stands_as_deep_as_its_load_presses():
     wanted = husky_wheel(smooth, slip=0.0, load_n=motion.load_n[0]).sinkage_m
     assert motion.sinkage_m[0] == pytest.approx(wanted, rel=1e-4)
     assert motion.sinkage_m[-1] == pytest.approx(wanted, rel=1e-3)
-    assert motion.load_n[-1].sum() == pytest.approx(find_robot(HUSKY).mass_kg.value * 9.81, rel=1e-3)
+    assert motion.load_n[-1].sum() == pytest.approx(find_robot(HUSKY).mass_kg.value * 9.81, rel=1e-6)
 
 
 def sand_with(**constants):
@@ -117,7 +178,7 @@ def test_a_thin_layer_does_not_carry_its_base_does(layer_m):
     motion = drive(HUSKY, Scenario(**STANDING), sand_with(layer_m=layer_m)).run(0)
     weight_n = find_robot(HUSKY).mass_kg.value * 9.81
     for k in (0, -1):
-        assert motion.load_n[k].sum() == pytest.approx(weight_n, rel=1e-2)
+        assert motion.load_n[k].sum() == pytest.approx(weight_n, rel=1e-6)
         assert ((motion.sinkage_m[k] > layer_m) & (motion.sinkage_m[k] < layer_m + 2e-4)).all()
 
 
@@ -307,3 +368,78 @@ def test_a_wheel_deeper_than_its_radius_ends_the_run():
     assert motion.status is RunStatus.SUNK_IN
     assert 0.0 < motion.stopped_at_s <= motion.time_s[-1] < 6.0
     assert "deeper than its radius" in motion.summary()
+
+
+# --- layers on a rigid base ----------------------------------------------------------------------------------------------------
+
+LAYERS_M = np.array([0.002, 0.005, 0.01, 0.02, 0.04, 1000.0])
+
+
+@pytest.fixture(scope="module", params=[(HUSKY, "dry_sand"), (LYNX, "dry_sand")], ids="-".join)
+def on_layers(request):
+    """A robot that drives straight on the level for 4 s, on layers of these depths; its robot and soil."""
+    robot, name = request.param
+    command = {"v_mps": 0.3} if robot == HUSKY else {"wheels_v": [5.0, 5.0]}
+    scenario = Scenario(commands=[{"for_s": 4.0, "profile": "linear", **command}])
+    return drive(robot, scenario, name, vary={"layer_m": LAYERS_M}, in_lanes=True), robot, name
+
+
+def settled(batch, k):
+    motion = batch.run(k)
+    late = motion.time_s > 2.0
+    return motion, late
+
+
+def test_soil_on_a_base_takes_energy_and_gives_none(on_layers):
+    """Conservation: on no layer does soil give, at any time (10 mm gave the husky 14 J of its 12), and less than 1 % is not
+    explained."""
+    for k in range(len(LAYERS_M)):
+        energy = on_layers[0].run(k).energy
+        assert energy.in_soil_j > 0.0
+        assert energy.in_sliding_j > 0.0
+        assert abs(energy.remainder_share) < 0.01
+
+
+def test_a_hub_is_not_faster_than_the_rim_that_drives_it(on_layers):
+    """Level and driving: a wheel without drawbar pull slips, it does not skid. (On 10 to 20 mm hubs were 3 to 8 % faster.)"""
+    for k in range(len(LAYERS_M)):
+        motion, late = settled(on_layers[0], k)
+        assert motion.vx_mps[late].mean() <= motion.rim_mps[late].mean()
+
+
+def test_loads_on_a_layer_do_not_chatter(on_layers):
+    """From one record to the next, 10 ms, by less than a thousandth of the weight, which they carry: ground and speed are
+    constant. (20 mm: rear loads of the husky with a standard deviation of 307 N.)"""
+    batch, robot, _ = on_layers
+    for k in range(len(LAYERS_M)):
+        motion, late = settled(batch, k)
+        weight_n = find_robot(robot).mass_kg.value * 9.81
+        assert np.abs(np.diff(motion.load_n[late], axis=0)).max() < 1e-3 * weight_n
+        assert motion.load_n[late].sum(axis=1).mean() == pytest.approx(weight_n, rel=1e-3)
+
+
+def test_a_layer_deeper_than_the_wheels_sink_is_deep_soil(on_layers):
+    """Limit: 40 mm, which no wheel here gets through; the same to rounding."""
+    batch = on_layers[0]
+    assert batch.run(4).sinkage_m.max() < 0.04
+    assert batch.records[4] == pytest.approx(batch.records[5], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("on_layers", [(HUSKY, "dry_sand")], indirect=True, ids="-".join)
+def test_a_thin_layer_is_hard_ground(on_layers):
+    """Limit: loads are those of statics on hard ground (moments of the weight about the wheels), slip goes to nothing, wheels are
+    as deep as the layer; and what the soil takes goes down with its work of compaction, k H^(n+1) / (n+1) [Bekker1969], to 15 %
+    where the base carries (the arc's and the rear wheels' share)."""
+    batch, robot, name = on_layers
+    motion, late = settled(batch, 0)
+    file = find_robot(robot)
+    at = np.array(file.wheels.at_m.value)
+    assert 1.0 - motion.vx_mps[late].mean() / motion.rim_mps[late].mean() < 0.005
+    assert motion.sinkage_m[late] == pytest.approx(0.002, abs=2e-4)
+    centre = file.centre_of_mass_m.value[0]
+    carried = (motion.load_n[late].mean(axis=0) * at[:, 0]).sum() / motion.load_n[late].mean(axis=0).sum()
+    assert carried == pytest.approx(centre, abs=0.01 * np.ptp(at[:, 0]))
+    taken = [batch.run(k).energy.in_soil_j / batch.run(k).x_m[-1] for k in (0, 1)]
+    deep = [settled(batch, k)[0].sinkage_m[-1].mean() for k in (0, 1)]
+    power = find_ground(name).values()["n"] + 1.0
+    assert taken[0] / taken[1] == pytest.approx((deep[0] / deep[1]) ** power, rel=0.15)

@@ -23,7 +23,9 @@ but not ahead of theta_d, z / K_ss below the surface, so that skidding digs a sh
 so that    N  = R b int (sigma cos + tau_x sin)      DP = R b int (tau_x cos - sigma sin)
            T  = R^2 b int tau_x                      F_y = R b int tau_y + F_side
 
-A rigid base below a layer pushes with N_b below the axle, and shear takes N_b tan(phi) from that with the displacement there.
+A rigid base below a layer pushes with N_b below the axle, and is sheared by N_b tan(phi) (1 - exp(-|j_b| / K)) along j_b, what
+the rim slips there while it is in the soil, j_b = R theta_f (s / V). It lies still: its shear is never along the rim's lead over
+an arc, which others pay for. Both are kept apart from the soil's, which unloads along a line of its own.
 
 F_side is the soil that the wheel's side pushes away (`constants.bulldozing`), mobilised with lateral displacement as shear is.
 Along one axis this is [IshigamiEtAl2007]'s; there each axis has all of the strength, here the resultant has: no soil gives more
@@ -109,7 +111,7 @@ class Rim(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Integrals over the rim, N, and N for each unit of slip over rim speed."""
+    """Integrals over the rim in the soil alone, N, and N for each unit of slip over rim speed; and what a base has to them."""
 
     lift: float  # normal stress upwards
     drag: float  # and against travel
@@ -122,6 +124,7 @@ class Sums(NamedTuple):
     rise_per_slip: float
     strength: float  # the most that shear can give, in all directions
     beside: float  # and bulldozing, across
+    base_per_slip: float  # shear of a rigid base for each newton that it pushes, in any direction
 
 
 @part
@@ -315,16 +318,12 @@ def _(soil, rim, place, depth, slip, rolling, along, across):
     area, longest = radius * rim.width, (theta_f - theta_r) * to_modulus
     pushed = radius * (soil.side_cohesive * wall + soil.side_weight * heavy)
     beside = pushed * longest * saturating(abs(across) * longest)
-    # A rigid base is met below the axle, through soil that has been dragged along as far as that.
-    by_base = base_push(soil, rim, depth)
-    j_0 = rolling * (theta_f - sin_f) + flow.carried * min(theta_f, flow.lead)
-    j_x, j_y = j_0 + along * sin_f, across * theta_f
-    held = soil.friction * by_base * to_modulus * saturating(sqrt(j_x * j_x + j_y * j_y) * to_modulus)
-    on_0, on_s = held * j_0, held * sin_f
+    # A rigid base is met below the axle: sheared by what slips there, and against nothing else (see above).
+    slipped = sqrt(along * along + across * across) * theta_f * to_modulus
+    base_per_slip = soil.friction * theta_f * to_modulus * saturating(slipped)
     return Sums(
-        area * lift + by_base, area * drag, area * turn_0 + on_0, area * turn_s + on_s, area * side_s + beside + held * theta_f,
-        area * pull_0 + on_0, area * pull_s + on_s, area * rise_0, area * rise_s,
-        area * strength + soil.friction * by_base, pushed,
+        area * lift, area * drag, area * turn_0, area * turn_s, area * side_s + beside, area * pull_0, area * pull_s,
+        area * rise_0, area * rise_s, area * strength, pushed, base_per_slip,
     )  # fmt: skip
 
 
@@ -333,6 +332,26 @@ def base_push(soil, rim, depth):
     """Normal force (N) of the rigid base below a layer: pressure that grows with depth, over a flat arc: 4/3 b d sqrt(2 R d)."""
     into = max(0.0, depth - soil.layer)
     return soil.base * rim.width * (4.0 / 3.0) * into * sqrt(2.0 * rim.radius * into)
+
+
+class BasePush(NamedTuple):
+    """Push of a rigid base as a step takes it: now + slope · (depth then - depth), not less than nothing."""
+
+    now: float  # N
+    slope: float  # N/m
+
+
+@part
+def base_push_on(soil, rim, depth, coming):
+    """That push over a step which is expected to end at the depth `coming`.
+
+    Nothing is gained. The push grows faster than depth: by the chord what enters is charged the push at the end of the step, so
+    never too little, and by the tangent what comes back is less than the push there.
+    """
+    now, into, zero = base_push(soil, rim, depth), max(0.0, depth - soil.layer), alike(0.0, depth)
+    sinks = coming > depth
+    chord = (base_push(soil, rim, coming) - now) / where(sinks, coming - depth, alike(1.0, zero))
+    return BasePush(now, where(sinks, chord, 1.5 * now / max(into, _NOTHING)))
 
 
 @part
@@ -351,13 +370,14 @@ class WheelForces(NamedTuple):
 
 
 @part
-def added_up(rim, sums, along, across):
-    """Forces from the integrals."""
+def added_up(rim, sums, by_base, along, across):
+    """Forces from the integrals, and of a base that pushes so much."""
+    on_base = by_base * sums.base_per_slip
     return WheelForces(
-        sums.lift + sums.rise_start + sums.rise_per_slip * along,
-        sums.pull_start + sums.pull_per_slip * along - sums.drag,
-        sums.side_per_slip * across,
-        rim.radius * (sums.turn_start + sums.turn_per_slip * along),
+        sums.lift + sums.rise_start + sums.rise_per_slip * along + by_base,
+        sums.pull_start + (sums.pull_per_slip + on_base) * along - sums.drag,
+        (sums.side_per_slip + on_base) * across,
+        rim.radius * (sums.turn_start + (sums.turn_per_slip + on_base) * along),
     )
 
 
@@ -368,7 +388,8 @@ def steady_wheel(soil, rim, place, depth, slip, tan_slip_angle):
     travelling = where(slip >= 0.0, 1.0 - slip, alike(1.0, slip))
     per = 1.0 / max(turning, SLOWEST_TURN)
     along, across = (turning - travelling) * per, -tan_slip_angle * travelling * per
-    return added_up(rim, stresses(soil, rim, place, depth, slip, turning * per, along, across), along, across)
+    sums = stresses(soil, rim, place, depth, slip, turning * per, along, across)
+    return added_up(rim, sums, base_push(soil, rim, depth), along, across)
 
 
 #: Rounds in which the sinkage that carries a load is looked for, how many of them at most step by a power, and when it is found.
