@@ -27,7 +27,7 @@ from slipfit.ground.shape import (
     soil_depth,
     surface,
 )
-from slipfit.kernels import Shared, deposit, part, take, where
+from slipfit.kernels import Shared, deposit, part, raise_to, take, where
 
 #: Cells along a side of the window: with cells of 3 cm a square of 7.7 m.
 WINDOW = 256
@@ -78,9 +78,12 @@ def _(ground, memory, x, y, deepest, slip):
     cells = len(ground.window.array) * len(ground.window.array)
     before, slipped = rut_at(ground, memory, x, y)
     cell, tile = _cell(ground, x, y)
+    # Elements side by side may lie in one cell: what it remembered is written alike by all of them, then each may add to it.
     deposit(memory.cells, cell, tile)
-    deposit(memory.cells, cell + cells, max(before, deepest))
-    deposit(memory.cells, cell + 2 * cells, max(slipped, slip))
+    deposit(memory.cells, cell + cells, before)
+    deposit(memory.cells, cell + 2 * cells, slipped)
+    raise_to(memory.cells, cell + cells, deepest)
+    raise_to(memory.cells, cell + 2 * cells, slip)
 
 
 @surface.of(Rutted)

@@ -7,7 +7,7 @@ from slipfit.kernels.dispatch import chosen_by_type
 
 # Importing it teaches Numba the mathematics of lanes.
 from slipfit.kernels.lane_math import atan_of_positive, atan_slopes, sin_within
-from slipfit.kernels.lanes import alike, any_of, deposit, fma, take, take_many, where, zeros
+from slipfit.kernels.lanes import alike, any_of, deposit, fma, raise_to, take, take_many, where, zeros
 from slipfit.kernels.packs import abreast, cos_and_sin, filled_up, folded, padded, wide
 from slipfit.kernels.tree import WIDTH, Eight, Shared, at, choose, put, tables
 
@@ -35,6 +35,7 @@ __all__ = [
     "padded",
     "part",
     "put",
+    "raise_to",
     "raw",
     "run_chunks",
     "sin_within",

@@ -289,6 +289,12 @@ def deposit(array, position, value):
     array[int(inside(len(array), position))] = value
 
 
+def raise_to(array, position, value):
+    """`array[int(position)]` becomes `value` where that is larger, likewise; also where lanes of one run share an entry."""
+    index = int(inside(len(array), position))
+    array[index] = max(array[index], value)
+
+
 @overload(take)
 def _take(array, position):
     if not isinstance(position, Lanes):
@@ -418,5 +424,31 @@ def _deposit(array, position, value):
         position, value = inside(len(array), position), alike(value, position)
         for l in range(width):
             array[index_of_lane(position, l)] = lane(value, l)
+
+    return scatter if isinstance(array.dtype, Lanes) else scatter_shared
+
+
+@overload(raise_to)
+def _raise_to(array, position, value):
+    if not isinstance(position, Lanes):
+
+        def store(array, position, value):
+            index = int(inside(len(array), position))
+            array[index] = max(array[index], value)
+
+        return store
+    width = position.width
+
+    def scatter(array, position, value):
+        position, value = inside(len(array), position), alike(value, position)
+        for l in range(width):
+            index = index_of_lane(position, l)
+            array[index] = with_lane(array[index], l, max(lane(array[index], l), lane(value, l)))
+
+    def scatter_shared(array, position, value):
+        position, value = inside(len(array), position), alike(value, position)
+        for l in range(width):
+            index = index_of_lane(position, l)
+            array[index] = max(array[index], lane(value, l))
 
     return scatter if isinstance(array.dtype, Lanes) else scatter_shared

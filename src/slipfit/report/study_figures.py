@@ -45,7 +45,7 @@ def curves(answer: Study) -> dict[str, Any]:
                 board.line(0, 0, "band", fine, edge, color=colour, width=0.7)
             board.line(0, 0, slice_name(others), fine, fit.probability(fine), color=colour, width=2.0, legend=bool(others))
         curve = answer.monotone(points)
-        board.line(0, 0, "monotone", curve.x, curve.probability, color=SHADE, width=1.2)
+        board.line(0, 0, "monotone", curve.x, curve.probability, color=GREY, width=1.5)
         shares = np.array([p.probability for p in points])
         bars = {
             "type": "data",
@@ -177,10 +177,13 @@ def _draw_curves(axes: Any, answer: Study) -> None:
             fine = _fine(points, name)
             axes.plot(fine, fit.probability(fine), color=colour)
             axes.fill_between(fine, *fit.band(fine), color=colour, alpha=0.25, linewidth=0)
+        if len(points) > 1:
+            curve = answer.monotone(points)
+            axes.plot(curve.x, curve.probability, color=figures.GREY, linewidth=1.0, linestyle=":")
     axes.set_ylim(-0.03, 1.03)
     if len(answer.slices()) > 1:
         axes.legend(fontsize=8, frameon=False)
-    figures._tidy(axes, name, f"P({answer.success})", "points with intervals; probit with band")
+    figures._tidy(axes, name, f"P({answer.success})", "points with intervals; probit with band; dotted: only rises or falls")
 
 
 def _draw_what_decides(axes: Any, answer: Study) -> None:

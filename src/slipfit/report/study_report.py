@@ -1,7 +1,6 @@
 """The report of a study: one page with curves, what decides, and how runs failed, each with an example in motion."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from slipfit.report.html import Panel, render, write_page
 from slipfit.report.study_example import example_panel
 from slipfit.simulate.climb_reserve import WIDEST_FACTOR
 from slipfit.study import Study
-from slipfit.study.result import NO_CROSSING_INTERVAL, Point, number_text, span_text
+from slipfit.study.result import NO_CROSSING_INTERVAL, number_text, span_text
 from slipfit.study.run import Prepared
 
 #: Ways to fail that get an example: the most frequent.
@@ -98,10 +97,9 @@ def headlines(answer: Study) -> list[str]:
                 for share, x, low, high in crossings
             ]
             lines.append(f"{where}P({success}) is {', '.join(told)} of {answer.design_names[0]}, with {level} intervals")
-        elif steps := _passing_half(answer.design_names[0], points):
-            lines.append(
-                f"{where}P({success}) passes 0.5 {' and '.join(steps)} of {answer.design_names[0]}; more points there tell where"
-            )
+        elif found := answer.passings(points):
+            steps = " and ".join(f"between {number_text(a)} and {number_text(b)}" for a, b in found)
+            lines.append(f"{where}P({success}) passes 0.5 {steps} of {answer.design_names[0]}; more points there tell where")
         else:
             lines.append(f"{where}P({success}) lies between {min(shares):.3g} and {max(shares):.3g} at all points")
     if answer.indices:
@@ -112,15 +110,6 @@ def headlines(answer: Study) -> list[str]:
             f"most failures: {answer.modes[0].words}, {100 * answer.modes[0].share:.0f} % of runs, all points counted alike"
         )
     return lines
-
-
-def _passing_half(name: str, points: list[Point]) -> list[str]:
-    """Between which neighbours P passes one half; for points too far apart for a probit."""
-    return [
-        f"between {number_text(a.at[name])} and {number_text(b.at[name])}"
-        for a, b in pairwise(points)
-        if (a.probability - 0.5) * (b.probability - 0.5) < 0.0
-    ]
 
 
 def _panels(answer: Study) -> list[Panel]:

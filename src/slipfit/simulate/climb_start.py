@@ -49,9 +49,10 @@ def static_sinkage_m(stations: Stations, mass_above_m: Any, weight_n: Any, soil:
     )
     constant = np.maximum(cohesive / stations.width + frictional, 1e-9)
     reach = np.where(stations.cleat_area > 0.0, stations.cleat_height, 0.0)
-    # Pressure acts along a segment's own normal. Only what can bear is asked, and of both sides one.
+    # Soil presses along a segment's own normal, a rigid base upwards. Only what can bear is asked, and of both sides one.
     near = slice(0, up.shape[1] // 2)
-    bearing = [(2.0 * (area * stations.tx)[:, near], (lower - up)[:, near]) for area, lower in
+    upward = stations.tx[:, near]
+    bearing = [(2.0 * area[:, near], (lower - up)[:, near]) for area, lower in
                ((stations.area, 0.0), (stations.cleat_area, reach))]  # fmt: skip
     low, high = like - np.max(reach, axis=1), like + 1.0
     for _ in range(60):
@@ -60,7 +61,8 @@ def static_sinkage_m(stations: Stations, mass_above_m: Any, weight_n: Any, soil:
         for area, lower in bearing:
             depth = np.maximum(middle[:, None] + lower, 0.0)
             deep = np.maximum(depth, SHALLOWEST_M)
-            pressure = constant[:, near] * deep ** (exponent - 1.0) * depth + soil.base * np.maximum(depth - layer, 0.0)
+            pressure = upward * constant[:, near] * deep ** (exponent - 1.0) * depth
+            pressure = pressure + soil.base * np.maximum(depth - layer, 0.0)
             carried = carried + np.sum(area * pressure, axis=1)
         low, high = np.where(carried < weight_n, middle, low), np.where(carried < weight_n, high, middle)
     return low

@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from slipfit.kernels import Eight, any_of, at, deposit, put, take, where, zeros
+from slipfit.kernels import Eight, any_of, at, deposit, put, raise_to, take, where, zeros
 from slipfit.kernels.compile import OPTIONS
 
 # No negative zero: the kernels' fastmath option `nsz` leaves its sign open.
@@ -114,6 +114,28 @@ def test_lookups_of_one_run_stay_inside_the_table(read, write):
     write(table, math.nan, 5.0)
     write(table, 7.0, 6.0)
     assert table.tolist() == [5.0, 101.0, 6.0]
+
+
+@njit(**OPTIONS)
+def raised(shared, x, values, own):
+    position, value = at(x, Eight(0)), at(values, Eight(0))
+    raise_to(shared, position, value)
+    memory = zeros(3, position)
+    raise_to(memory, position, value)
+    for k in range(3):
+        put(own[:, k], Eight(0), memory[k])
+
+
+def test_the_largest_of_lanes_that_share_an_entry_stays():
+    """By definition, in any order of the lanes; in memory of their own each lane keeps its own."""
+    entries, values = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 2.0]), np.array([3.0, 5.0, 4.0, 2.0, 1.0, 0.5, 0.7, 0.6])
+    for order in (np.arange(8), np.arange(8)[::-1]):
+        shared, own = np.array([0.0, 0.0, 0.65]), np.empty((8, 3))
+        raised(shared, entries[order], values[order], own)
+        assert shared.tolist() == [5.0, 2.0, 0.7]
+        expected = np.zeros((8, 3))
+        expected[np.arange(8), entries[order].astype(int)] = values[order]
+        np.testing.assert_array_equal(own, expected)
 
 
 @njit(**OPTIONS)

@@ -65,8 +65,12 @@ def test_a_robot_is_stuck_in_mud_that_resists_more_than_it_shears():
 @pytest.mark.parametrize("speed_mps", [0.3, -0.3], ids=["ahead", "back"])
 def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
     """Neither ahead nor back, by the same sums; on 3 kPa the drive reaches its end, and no obstacle means no margin."""
-    drive = {"obstacle": {"kind": "none"}, "speed_mps": speed_mps, "duration_s": 6.0}
-    held, free = (simulate_climb(plain_climber(), mud(cohesion).model_copy(update=drive)) for cohesion in (150.0, 3000.0))
+    held, free = (
+        simulate_climb(
+            plain_climber(), ClimbScenario(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=6.0)
+        )
+        for cohesion in (150.0, 3000.0)
+    )
     assert held.verdict is Verdict.STUCK_IN_SOIL
     assert held.stopped_at_s < 6.0
     assert free.verdict is Verdict.FINISHED
@@ -75,8 +79,8 @@ def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
 
 
 def test_a_robot_that_sinks_to_its_middle_is_stuck():
-    """Mud a hundredth as stiff: W / (A k) would be 4.4 m."""
-    soil = mud(3000.0).soil | {"k_phi": 1e3}
+    """Mud a twentieth as stiff: W / (A k) would be 0.88 m."""
+    soil = mud(3000.0).soil | {"k_phi": 5e3}
     deep = simulate_climb(plain_climber(), ClimbScenario(mu_static=0.8, soil=soil, speed_mps=0.0, duration_s=2.0))
     assert deep.verdict is Verdict.STUCK_IN_SOIL
     assert deep["z_m"][-1] < 0.0
