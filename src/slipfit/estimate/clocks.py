@@ -142,8 +142,9 @@ def _best(surprise: _Surprise, delays: Mapping[str, float], sensor: str) -> Dela
         before, here, after = (cost(best + by) for by in (-step, 0.0, step))
         bend = before - 2.0 * here + after
         late += float(np.clip(0.5 * (before - after) / bend, -0.5, 0.5)) * step if bend > 0.0 else 0.0
-    here = surprise({**delays, sensor: best})
-    gained = _gained(surprise({sensor: 0.0, **delays}) - here, surprise.edges_s) / max(1.0, here.sum() / surprise.numbers)
+    left = surprise({**delays, sensor: best})
+    per_number = max(1.0, float(left.sum()) / max(surprise.numbers, 1.0))
+    gained = _gained(surprise({sensor: 0.0, **delays}) - left, surprise.edges_s) / per_number
     is_another = abs(late - delays.get(sensor, 0.0)) >= LEAST_S and gained > TOLD
     return Delay(sensor, late, gained, is_another and not is_at_end, is_another and is_at_end)
 

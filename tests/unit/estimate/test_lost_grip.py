@@ -117,7 +117,7 @@ def test_a_gyro_alone_does_not_tell_how_much_sides_slip():
     turns = 0.12
 
     def rims(t):
-        away = np.where((t // 4.0) % 2 == 0, turns, -turns)
+        away = turns * np.clip(3.0 * np.sin(0.25 * np.pi * t), -1.0, 1.0)  # within a second: where rims jump, slip is doubted
         return 0.3 - away, 0.3 + away
 
     def slip(t):  # of the turn alone: u is the mean of the rims
