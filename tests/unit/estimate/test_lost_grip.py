@@ -40,8 +40,8 @@ def test_the_filter_follows_and_the_alarm_comes_once(seed, smooth):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_in_hindsight_grip_was_there_until_it_was_lost(seed):
-    """What comes after the loss says nothing about slip before it: smoothed, it is within four spreads of 0.05 until then; and the
-    alarm is that of the filter forwards, as online."""
+    """What comes after the loss says nothing about slip before it: smoothed, it is within four spreads of 0.05 until then; and
+    the alarm is that of the filter forwards, as online."""
     log = log_of(straight(LOST_S), seed, pose_m=0.005, pose_rad=0.005, gyro_radps=0.01)
     known = {"settings": SETTINGS, "use": ("pose", "gyro"), "late_s": {"pose": 0.0, "gyro": 0.0}}
     found, forwards = (estimate(HUSKY, log, smooth=smooth, **known) for smooth in (True, False))
