@@ -104,7 +104,6 @@ def run_filter(
     back, back_covs = None, np.empty((n if smooth and keep else 0, N, N))
     if smooth:
         back = np.empty((n, RECORD))
-        scales = np.ascontiguousarray(out[:, -1])
-        smooth_back(motion.model, noise, events.time_s, events.kinds, events.inputs, scales, states, covs, back, back_covs)
+        smooth_back(motion.model, noise, *stream, out, states, covs, back, back_covs)
     kept_covs = (covs if keep else None, back_covs if smooth and keep else None)
     return FilterRun(events, out, back, *kept_covs, is_heading_known=first.is_heading_known)

@@ -181,10 +181,7 @@ def _record(
     velocity, velocity_std = best[:, 2 * N : 2 * N + 3], best[:, 2 * N + 3 : 2 * N + 6]
     slipping, slipping_std = slip_velocities(motion, best, rims)
     slip, std, told = ratios(motion, rims, velocity, slipping_std)
-    drives = slice(0, 3) if motion.is_omni else slice(0, 2)
-    judged = (slip[:, drives], std[:, drives], told[:, drives])
-    if not (motion.is_ahead_told or motion.is_omni):
-        judged = turning_slip(motion.track_m, rims, velocity[:, 2], velocity_std[:, 2])
+    judged = _judged(motion, run.forward[rows], rims)
     verdict = immobilisation(time_s, *judged, _driven(motion, rims), evidence=evidence(time_s, run))
     names = OMNI_SLIPS if motion.is_omni else SIDE_SLIPS
     for name, flags in zip(names, ~told.T, strict=True):
@@ -203,6 +200,18 @@ def _record(
         alarms_s=verdict.alarms_s, late_s=delays, consistency=consistency(readings, run), findings=tuple(findings),
         is_smoothed=run.smoothed is not None,
     )  # fmt: skip
+
+
+def _judged(motion: Motion, forward: np.ndarray, rims: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Slips, spreads and where they are told, by which a robot is judged to be stuck: of the filter forwards, as online, whether
+    smoothed or not. How late and how often for nothing alarms come was measured so, and evidence is of what came before."""
+    velocity, velocity_std = forward[:, 2 * N : 2 * N + 3], forward[:, 2 * N + 3 : 2 * N + 6]
+    if not (motion.is_ahead_told or motion.is_omni):
+        return turning_slip(motion.track_m, rims, velocity[:, 2], velocity_std[:, 2])
+    _, slipping_std = slip_velocities(motion, forward, rims)
+    slip, std, told = ratios(motion, rims, velocity, slipping_std)
+    drives = slice(0, 3) if motion.is_omni else slice(0, 2)
+    return slip[:, drives], std[:, drives], told[:, drives]
 
 
 def _in_pieces(count: int) -> str:

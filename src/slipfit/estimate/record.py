@@ -165,7 +165,7 @@ class SlipEstimate:
     pose: np.ndarray  # (T, 3)
     pose_std: np.ndarray
     rims_mps: np.ndarray  # (T, 2) or (T, 3)
-    stuck: np.ndarray  # (T,) probability of being stuck
+    stuck: np.ndarray  # (T,) probability of being stuck, by what came before, also where slip is smoothed
     warning_s: np.ndarray  # (T,) time until it is, by slip and its trend; infinite where none is in sight
     alarms_s: tuple[float, ...] = ()
     late_s: Mapping[str, float] = field(default_factory=dict)

@@ -75,6 +75,7 @@ LOST_S = 100.0
 #: Columns of a filter's record: state, its standard deviations, twist (u, v, r) and its own, then normalised innovation squared,
 #: number of readings in it, what became of them, factor on the slip's noise.
 RECORD = 2 * N + 6 + 4
+FATE, FACTOR = 2 * N + 8, 2 * N + 9
 
 #: Columns of an event's inputs, and where in them begins what `run` fills: L h and L D.
 INPUTS, LAGGED_SPEED, LAGGED_AWAY = 15, 9, 12
@@ -179,7 +180,8 @@ def predict(model, noise, state, cov, scale, dt, before, after, slopes):
     ----------
     before, after : (INPUTS,), at both ends: rim speeds, speeds that slips are proportional to, expected slips, L h and L D; three
         of each
-    slopes : (N, N), filled with the transition's slopes
+    slopes : (N, N), filled with the transition's slopes; where a variance is at its ceiling they shrink with it, so that what
+        comes later tells no more about the past than the covariance admits
     """
     slopes[:] = 0.0
     for i in range(N):
@@ -216,6 +218,7 @@ def predict(model, noise, state, cov, scale, dt, before, after, slopes):
             shrink = (LARGEST_VARIANCE / cov[i, i]) ** 0.5
             for k in range(N):
                 cov[i, k] *= shrink
+                slopes[i, k] *= shrink
             for k in range(N):
                 cov[k, i] *= shrink
 
@@ -250,7 +253,7 @@ def _transform(cov, slopes):
 
 
 @part
-def _is_usable(value, std):
+def is_usable(value, std):
     return (abs(value) < LARGEST_READING) & (std > 0.0) & (std < LARGEST_READING)  # False for NaN
 
 
@@ -260,7 +263,7 @@ def _wrapped(angle):
 
 
 @compiled(nogil=True)
-def _row(model, kind, i, state, rims, since_s, h):
+def expect(model, kind, i, state, rims, since_s, h):
     """What reading i of an event is expected to be; its slopes go to h."""
     h[:] = 0.0
     if kind == POSE:
@@ -305,12 +308,20 @@ def _remember_velocity(model, state, cov, rims):
 def _anchor(state, cov, values, stds):
     """The pose starts anew in another frame: its errors have nothing to do with the slip's any more."""
     for i in range(3):
-        if _is_usable(values[i], stds[i]):
+        if is_usable(values[i], stds[i]):
             state[i] = values[i]
             for k in range(N):
                 cov[i, k] = 0.0
                 cov[k, i] = 0.0
             cov[i, i] = stds[i] * stds[i]
+
+
+@part
+def course_slopes(model, state, rims):
+    """-da / dq, of the angle a = atan2(v, u) at which the robot goes."""
+    (u, v, _), d = slip_twist(model, rims[0], rims[1], rims[2], state[Q], state[Q + 1], state[Q + 2])
+    per = 1.0 / max(u * u + v * v, CARRY_FLOOR_MPS * CARRY_FLOOR_MPS)
+    return (v * d[0] - u * d[3]) * per, (v * d[1] - u * d[4]) * per, (v * d[2] - u * d[5]) * per
 
 
 @compiled(nogil=True)
@@ -320,9 +331,7 @@ def _start_by_course(model, state, cov, values, stds, rims):
     e_psi = e_course - sum_j (da / dq_j) e_j,    a = atan2(v, u)
     """
     _anchor(state, cov, values, stds)
-    (u, v, _), d = slip_twist(model, rims[0], rims[1], rims[2], state[Q], state[Q + 1], state[Q + 2])
-    per = 1.0 / max(u * u + v * v, CARRY_FLOOR_MPS * CARRY_FLOOR_MPS)
-    a0, a1, a2 = (v * d[0] - u * d[3]) * per, (v * d[1] - u * d[4]) * per, (v * d[2] - u * d[5]) * per
+    a0, a1, a2 = course_slopes(model, state, rims)
     for k in range(N):
         cov[PSI, k] = a0 * cov[Q, k] + a1 * cov[Q + 1, k] + a2 * cov[Q + 2, k]
     for k in range(N):
@@ -337,7 +346,7 @@ def _is_lost(kind, refused):
 
 
 @compiled(nogil=True)
-def _open(noise, state, cov, kind, values, stds, rims, h):
+def open_up(noise, state, cov, kind, values, stds, rims, h):
     """Believe what was known as little as readings ask for that the gate refused again and again.
 
     A pose opens itself and slip, a velocity slip; a gyro opens slip only along h, the slopes of the yaw rate: P += V n n^T with
@@ -345,7 +354,7 @@ def _open(noise, state, cov, kind, values, stds, rims, h):
     """
     if kind == POSE:
         for i in range(3):
-            if _is_usable(values[i], stds[i]):
+            if is_usable(values[i], stds[i]):
                 apart = values[i] - state[i]
                 apart = _wrapped(apart) if i == PSI else apart
                 cov[i, i] += min(apart * apart, LARGEST_VARIANCE)
@@ -394,7 +403,7 @@ def update(model, noise, state, cov, kind, values, stds, rims, since_s, refused,
         state[:] = work[N]
         fate = GATED
         if _is_lost(kind, refused):
-            _open(noise, state, cov, kind, values, stds, rims, work[N + 1])
+            open_up(noise, state, cov, kind, values, stds, rims, work[N + 1])
             _innovated(model, state, cov, kind, values, stds, rims, since_s, work[N + 1], work[N + 2])
             fate = RELOCATED
     if not _is_sound(state, cov):
@@ -414,33 +423,45 @@ def _is_sound(state, cov):
     return True
 
 
+@part
+def most_readings(kind):
+    """How many numbers an event of a kind may tell."""
+    return 1 if kind == GYRO else 2 if kind == ACCELEROMETER else 3
+
+
+@compiled(nogil=True)
+def use_reading(model, state, cov, kind, i, values, stds, rims, since_s, h, column):
+    """Use reading i of an event: (innovation, one by its variance); its slopes go to h, P h to `column`."""
+    expected = expect(model, kind, i, state, rims, since_s, h)
+    apart = values[i] - expected
+    apart = _wrapped(apart) if (kind == POSE) & (i == PSI) else apart
+    total = stds[i] * stds[i]
+    for k in range(N):
+        column[k] = 0.0
+    for m in range(N):
+        if h[m] != 0.0:
+            for k in range(N):
+                column[k] += cov[k, m] * h[m]
+    for k in range(N):
+        total += h[k] * column[k]
+    per = 1.0 / total
+    for k in range(N):
+        gain = column[k] * per
+        state[k] += gain * apart
+        for m in range(N):
+            cov[k, m] -= gain * column[m]
+    return apart, per
+
+
 @compiled(nogil=True)
 def _innovated(model, state, cov, kind, values, stds, rims, since_s, h, column):
     """Readings one after another: the same as all at once, because their errors are independent."""
     nis, count = 0.0, 0.0
-    most = 1 if kind == GYRO else 2 if kind == ACCELEROMETER else 3
-    for i in range(most):
-        if _is_usable(values[i], stds[i]):
-            expected = _row(model, kind, i, state, rims, since_s, h)
-            apart = values[i] - expected
-            apart = _wrapped(apart) if (kind == POSE) & (i == PSI) else apart
-            total = stds[i] * stds[i]
-            for k in range(N):
-                column[k] = 0.0
-            for m in range(N):
-                if h[m] != 0.0:
-                    for k in range(N):
-                        column[k] += cov[k, m] * h[m]
-            for k in range(N):
-                total += h[k] * column[k]
-            per = 1.0 / total
+    for i in range(most_readings(kind)):
+        if is_usable(values[i], stds[i]):
+            apart, per = use_reading(model, state, cov, kind, i, values, stds, rims, since_s, h, column)
             nis += apart * apart * per
             count += 1.0
-            for k in range(N):
-                gain = column[k] * per
-                state[k] += gain * apart
-                for m in range(N):
-                    cov[k, m] -= gain * column[m]
     for i in range(N):
         cov[i, i] = max(cov[i, i], 0.0)
     return nis, count, USED if count > 0.0 else SKIPPED
@@ -460,7 +481,7 @@ def write_row(model, state, cov, rims, nis, count, fate, scale, out):
             for m in range(3):
                 total += d[3 * i + j] * cov[Q + j, Q + m] * d[3 * i + m]
         out[2 * N + 3 + i] = max(total, 0.0) ** 0.5
-    out[2 * N + 6], out[2 * N + 7], out[2 * N + 8], out[2 * N + 9] = nis, count, fate, scale
+    out[2 * N + 6], out[2 * N + 7], out[FATE], out[FACTOR] = nis, count, fate, scale
 
 
 @compiled(nogil=True)

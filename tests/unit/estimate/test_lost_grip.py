@@ -24,17 +24,48 @@ def straight(lost_s=None):
     return drive(lambda t: (0.5 + 0.0 * t, 0.5 + 0.0 * t), slip, 20.0)
 
 
+@pytest.mark.parametrize("smooth", [False, True], ids=["forwards", "smoothed"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_filter_follows_and_the_alarm_comes_once(seed):
+def test_the_filter_follows_and_the_alarm_comes_once(seed, smooth):
     """Poses at 20 Hz: after a few that are refused slip opens up; a second later it is within three spreads of 0.95. The alarm
     comes within 2 s, the goal."""
     log = log_of(straight(LOST_S), seed, pose_m=0.005, pose_rad=0.005, gyro_radps=0.01)
-    found = estimate(HUSKY, log, settings=SETTINGS, use=("pose", "gyro"), smooth=False)
+    found = estimate(HUSKY, log, settings=SETTINGS, use=("pose", "gyro"), smooth=smooth)
     later = found.time_s > LOST_S + 1.0
     assert (np.abs(found.slip[later, :2] - 0.95) < 3.5 * found.slip_std[later, :2] + 0.02).all()
     assert len(found.alarms_s) == 1
     assert LOST_S < found.alarms_s[0] <= LOST_S + 2.0
     assert abs(found.late_s.get("pose", 0.0)) < 0.1
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_in_hindsight_grip_was_there_until_it_was_lost(seed):
+    """What comes after the loss says nothing about slip before it: smoothed, it is within four spreads of 0.05 until then; and
+    the alarm is that of the filter forwards, as online."""
+    log = log_of(straight(LOST_S), seed, pose_m=0.005, pose_rad=0.005, gyro_radps=0.01)
+    known = {"settings": SETTINGS, "use": ("pose", "gyro"), "late_s": {"pose": 0.0, "gyro": 0.0}}
+    found, forwards = (estimate(HUSKY, log, smooth=smooth, **known) for smooth in (True, False))
+    before = (found.time_s > 1.0) & (found.time_s < LOST_S - 0.05)
+    assert (np.abs(found.slip[before, :2] - 0.05) < 4.0 * found.slip_std[before, :2]).all()
+    assert found.alarms_s == forwards.alarms_s
+    assert found.stuck.tolist() == forwards.stuck.tolist()
+
+
+@pytest.mark.parametrize("jump_m", [-3.0, -1.0, 1.0])
+def test_a_map_that_jumps_ahead_is_no_slip(jump_m):
+    """A robot without slip, whose poses jump by some metres along its way at 20 s: what is told stays within four spreads of zero
+    at all times, and nothing is stuck."""
+    log = log_of(drive(lambda t: (0.5 + 0.0 * t, 0.6 + 0.0 * t), lambda t: (0.0 * t, 0.0 * t, 0.0 * t), 30.0), 1)
+    poses = log["pose"]
+    time_s, seen = (poses.stamps_ns - poses.stamps_ns[0]) / 1e9, poses.values.copy()
+    yaw = np.interp(20.0, time_s, seen[:, 2])
+    seen[time_s >= 20.0, :2] += jump_m * np.array([np.cos(yaw), np.sin(yaw)])
+    log = log.having(Channel(poses.name, poses.stamps_ns, seen, poses.columns))
+    found = estimate(HUSKY, log, settings=FilterSettings(pose_m=0.002, pose_rad=0.002), late_s={"pose": 0.0})
+    assert found.is_smoothed
+    assert "jumps" in [finding.kind for finding in found.findings]
+    assert (np.abs(found.slip_velocity) < 4.0 * found.slip_velocity_std).all()
+    assert not found.alarms_s
 
 
 @pytest.mark.parametrize("lost_s", [4.0, 10.0])

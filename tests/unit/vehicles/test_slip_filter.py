@@ -83,7 +83,7 @@ def ours_and_theirs(rims):
     cov = np.diag([1e-4, 1e-4, 0.0, 0.01, 0.01, 0.0, *np.zeros(5)])
     out, states, covs, _ = ran(BODY, plain, time_s, np.full(n, f.POSE), values, stds, rows, np.zeros(N), cov, keep=True)
     back = np.empty_like(out)
-    smooth(BODY, plain, time_s, np.full(n, f.POSE), rows, np.ones(n), states, covs, back, np.empty((0, N, N)))
+    smooth(BODY, plain, time_s, np.full(n, f.POSE), values, stds, rows, out, states, covs, back, np.empty((0, N, N)))
     theirs = KalmanFilter(dim_x=4, dim_z=2, dim_u=2)
     theirs.F = np.block([[np.eye(2), -dt * np.eye(2)], [np.zeros((2, 2)), np.eye(2)]])
     theirs.B, theirs.H = np.vstack([dt * np.eye(2), np.zeros((2, 2))]), np.eye(2, 4)
