@@ -56,7 +56,7 @@ struct Hard {  // a place where hard ground may be touched
 };
 
 struct Plate {  // a segment in soil
-    double depth = 0.0, x, y, start_n, nn, base, base_nn, area = 0.0, pressed = 0.0, load = 0.0, secant, extra_y, start_x, start_y, deepest, slipped, share_x = 0.0, share_y = 0.0;
+    double depth = 0.0, x, y, start_n, nn, base, base_nn, area = 0.0, pressed = 0.0, load = 0.0, secant, extra_y, start_x, start_y, deepest, slipped, digs, share_x = 0.0, share_y = 0.0;
     double strength;  // by cohesion, of what bears
     double constant, reach;  // of this plate, always
     Vec arm, normal, along, up;
@@ -279,7 +279,9 @@ class Tracked {
             const double ahead = dot(c.along, v), went = dt * std::fabs(ahead), met = was_below ? went / (went + CELL) : 1.0;
             c.deepest += met * ((known_here ? found.deepest : 0.0) - c.deepest);
             c.slipped += met * ((known_here ? found.slip : 0.0) - c.slipped);
-            const double worst = std::max(c.slipped, within_one(driving_slip(ahead, st.driven[n] * speed[n / ns])));
+            const double rim = st.driven[n] * speed[n / ns], slip = driving_slip(ahead, rim);
+            c.digs = was_below ? slip + CELL / (std::max(went, dt * std::fabs(rim)) + CELL) * (c.digs - slip) : slip;
+            const double worst = std::max(c.slipped, within_one(c.digs));
             const double ratio = (1.0 + within_one(worst)) / (1.0 - 0.5 * within_one(worst));
             const double scale = std::pow(ratio, -soil.exponent * soil.digging) * c.constant;
             const double power = soil.exponent + soil.exponent_growth * within_one(worst), rising = dot(now.z, v), coming = c.depth - dt * rising;
@@ -467,7 +469,7 @@ class Tracked {
             double x, y, by;
             mobilise(c, rim - ahead, -v.y, x, y, by);
             c.share_x = x + by * (rim - ahead), c.share_y = y - by * v.y;
-            const double slip = within_one(driving_slip(ahead, rim));
+            const double slip = within_one(c.digs);
             double tile;
             Cell& here = cell_of(c.x, c.y, tile);
             if (here.tile != tile) here = Cell{tile, 0.0, 0.0};

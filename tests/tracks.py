@@ -145,13 +145,13 @@ def friction_found(expected, height_m, edge_radius_m, *, nose_on_edge, within=0.
 
 
 def own_rest_m(cleats_m=0.0, share=0.0, layer_m=1.0):
-    """Sinkage of 311.66 N on two belts of 36 segments in dry sand: 12 flat ones of 42.3 mm, and those thirds of the sprockets'
-    arcs' segments, each 10 degrees of 89 mm, that are deep enough; p = k z^n along each one's normal, cleats deeper by their
+    """Sinkage of 311.66 N on two belts of 36 segments in dry sand: 12 flat ones of 42.3 mm, and those halves of the sprockets'
+    arcs' segments, each 15 degrees of 89 mm, that are deep enough; p = k z^n along each one's normal, cleats deeper by their
     height, the rigid base below the layer upwards with 1e9 Pa/m. SPEC 5(a), its root by brentq."""
-    k, angles = 1e3 * (0.99 / 0.07 + 1528.43), np.radians(np.arange(5.0, 90.0, 10.0))
+    k, angles = 1e3 * (0.99 / 0.07 + 1528.43), np.radians(np.arange(7.5, 90.0, 15.0))
 
     upward = np.concatenate([[1.0], np.cos(angles)])
-    area = 2.0 * 0.07 * np.concatenate([[0.508], np.full(len(angles), 2.0 * 0.089 * np.pi / 18.0)])
+    area = 2.0 * 0.07 * np.concatenate([[0.508], np.full(len(angles), 2.0 * 0.089 * np.pi / 12.0)])
 
     def pressure(z):
         return upward * k * np.maximum(z, 0.0) ** 1.1 + 1e9 * np.maximum(z - layer_m, 0.0)

@@ -74,18 +74,18 @@ def test_a_robot_stands_still_on_a_thin_layer_with_its_cleats(layer_mm):
     rest = _stands_still("packbot", soil_depth_m=1e-3 * layer_mm)
     own = own_rest_m(0.0051, 0.25, 1e-3 * layer_mm)
     assert rest["z_m"][-1] == pytest.approx(0.075 - own, abs=1e-8)
-    if own < -0.0051 + 0.089 * (1.0 - np.cos(np.radians(5.0))):  # flat segments alone bear, and no load leans
+    if own < -0.0051 + 0.089 * (1.0 - np.cos(np.radians(7.5))):  # flat segments alone bear, and no load leans
         load = rest["soil_load_left_n"][-1] + rest["soil_load_right_n"][-1]
         assert load == pytest.approx(31.77 * 9.81, rel=1e-9)
 
 
 @pytest.mark.parametrize("ground", ["lete_sand", "sandy_loam_lll_15", "heavy_clay_wes_25"])
 def test_a_robot_stands_on_its_cleats_on_firm_soil(ground):
-    """k (z + 5.1 mm)^n A_c = m g, and of the sprockets' arcs pieces of 10° that the tips reach: the belts hang in the air, at the
+    """k (z + 5.1 mm)^n A_c = m g, and of the sprockets' arcs pieces of 15° that the tips reach: the belts hang in the air, at the
     start and at the end."""
-    v, angles = find_ground(ground).values(), np.radians(np.arange(5.0, 90.0, 10.0))
+    v, angles = find_ground(ground).values(), np.radians(np.arange(7.5, 90.0, 15.0))
     k, up = v["k_c"] / 0.07 + v["k_phi"], 0.089 * (1.0 - np.cos(angles))
-    arcs = 4.0 * 0.089 * np.pi / 18.0 * np.cos(angles)
+    arcs = 4.0 * 0.089 * np.pi / 12.0 * np.cos(angles)
 
     def carried(tips_m):
         return 0.25 * 0.07 * k * (1.016 * tips_m ** v["n"] + arcs @ np.maximum(tips_m - up, 0.0) ** v["n"])
@@ -190,16 +190,16 @@ def test_mirrored_climbs_are_mirrored():
 
 
 def test_half_the_step_changes_the_sinkage_by_less_than_a_percent():
-    """The step is chosen from this: 1 ms against 0.5 ms, deepest sinkage of the 117 mm curb's climb."""
-    coarse, fine = (simulate_climb("packbot", _curb(step_s=step)) for step in (1e-3, 5e-4))
+    """The step is chosen from this: 0.5 ms against 0.25 ms, deepest sinkage of the 117 mm curb's climb."""
+    coarse, fine = (simulate_climb("packbot", _curb(step_s=step)) for step in (5e-4, 2.5e-4))
     assert coarse["deepest_m"].max() == pytest.approx(fine["deepest_m"].max(), rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["curb_163mm", "curb_117mm_600mmps", "turn_in_sand"])
 def test_half_the_step_changes_drives_of_the_library_as_little(name):
-    """As above. Left out are climbs that meet the curb askew: their tracks spin by turns, and their deepest changes by 2 to 5 %
-    (docs/theory/tracked)."""
-    coarse, fine = (simulate_climb("packbot", find_climb(name).model_copy(update={"step_s": step})) for step in (1e-3, 5e-4))
+    """As above. Left out are climbs that meet the curb askew: one track spins, then the other, and the deepest changes by some
+    percent (docs/theory/tracked)."""
+    coarse, fine = (simulate_climb("packbot", find_climb(name).model_copy(update={"step_s": step})) for step in (5e-4, 2.5e-4))
     assert coarse["deepest_m"].max() == pytest.approx(fine["deepest_m"].max(), rel=0.01)
 
 
@@ -212,7 +212,7 @@ def test_half_the_step_changes_driving_on_level_sand_as_little(has_cleats):
         del robot["tracks"][key]
     robot = TrackedRobot.from_mapping(robot, where="tests")
     coarse, fine = (
-        simulate_climb(robot, ClimbScenario(mu_static=0.8, soil=SAND, step_s=step, duration_s=6.0)) for step in (1e-3, 5e-4)
+        simulate_climb(robot, ClimbScenario(mu_static=0.8, soil=SAND, step_s=step, duration_s=6.0)) for step in (5e-4, 2.5e-4)
     )
     assert coarse["deepest_m"].max() == pytest.approx(fine["deepest_m"].max(), rel=0.01)
     steady = coarse["time_s"] > 4.0
@@ -221,7 +221,7 @@ def test_half_the_step_changes_driving_on_level_sand_as_little(has_cleats):
 
 def test_a_sprocket_in_sand_bears_as_much_as_its_circle():
     """Vertical pressure over an arc, b k int z(x)^n dx, against its stations, nose up by 10 to 50 degrees and 5 to 25 mm deep:
-    within 4 %, where whole segments of 30 degrees were off by 30 %."""
+    within 7 %, where whole segments of 30 degrees were off by 30 %."""
     radius, width, k, n = 0.089, 0.07, 1e3 * (0.99 / 0.07 + 1528.43), 1.1
     outline = Outline(radius, 0.508, 0.34, width, 0.254, 0.075)
     table = track_tables(outline, 36, 1, has_flippers=False, has_belly=False).stations
@@ -237,7 +237,7 @@ def test_a_sprocket_in_sand_bears_as_much_as_its_circle():
                 lambda a, z=sunk_m: width * radius * np.cos(a) * k * max(z - radius * (1.0 - np.cos(a)), 0.0) ** n,
                 -edge, min(nose, edge),
             )  # fmt: skip
-            assert borne == pytest.approx(whole, rel=0.04)
+            assert borne == pytest.approx(whole, rel=0.07)
 
 
 def _curb(**more):

@@ -107,7 +107,7 @@ class ClimbScenario(NamedFile):
     gravity_mps2: Annotated[float, Field(ge=0.1, le=30.0), AS_NUMBER] = 9.81
     duration_s: Annotated[float, Field(gt=0.0, le=3600.0), AS_NUMBER] = 9.0
     patience_s: Annotated[float, Field(gt=0.0, le=3600.0), AS_NUMBER] = 3.0  # without progress, before a robot counts as held
-    step_s: Annotated[float, Field(ge=1e-6, le=0.1), AS_NUMBER] = 0.001
+    step_s: Annotated[float, Field(ge=1e-6, le=0.1), AS_NUMBER] = 0.0005
     record_s: Annotated[float, Field(ge=1e-4, le=100.0), AS_NUMBER] = 0.02
 
     @model_validator(mode="after")

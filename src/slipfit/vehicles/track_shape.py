@@ -27,7 +27,7 @@ _REACH_RAD = np.radians(120.0)
 
 #: Around sprockets the soil feels each segment in so many parts: a segment of 42 mm on a radius of 89 mm turns by 27 degrees,
 #: as much as a sprocket that has sunk 10 mm touches (docs/theory/tracked, How many segments).
-_PARTS_OF_ARC = 3
+_PARTS_OF_ARC = 2
 
 #: A flipper's own sprocket over the track's beside it: smaller by more than the dents of standing, so that on level ground the
 #: track bears and not both.

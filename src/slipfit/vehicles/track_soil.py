@@ -8,6 +8,9 @@ J = -K ln(1 - |m|) the shear displacement behind a mobilised share m,
 
     dJ_k/dt = (slip) - w (J_k - J_k+1) / l      upwind; from the first segment in the soil on, J = i x as along a straight path
 
+The slip that digs is that of a station over its last way of a cell: soil is dug by being carried away, not by a belt's first
+millimetre, and a place that keeps the largest slip it ever saw would keep every jolt.
+
 Soil also resists where it is pushed aside: per metre of wall a z + b z^2 (`soil.bulldozing`), along the sides of the belts and
 before the sprocket that leads.
 
@@ -52,6 +55,7 @@ class SoilWork(NamedTuple):
     force_x: Any  # N, along the belt
     deepest: Any  # m, what the ground below the station remembers: of cleats' tips
     slipped: Any
+    digs: Any  # slip of the station over its last way of a cell
 
 
 #: Side of the cells in which the ground remembers, m. What a segment meets follows them over as long a way, however finely belts
@@ -105,13 +109,15 @@ def find_soil(soil, ground, memory, stations, work, place, now, velocity, rate, 
             rising = dot(up, v)
             deepest, slipped = rut_at(ground, memory, p.x, p.y)
             ahead = dot(along, v)
-            went = dt * abs(ahead)
+            went, rim = dt * abs(ahead), stations.driven[n] * belt
             met = where(was_below, went / (went + CELL_M), alike(1.0, went))
             deepest = work.deepest[n] + met * (deepest - work.deepest[n])
             slipped = work.slipped[n] + met * (slipped - work.slipped[n])
             work.deepest[n], work.slipped[n] = deepest, slipped
-            slip = driving_slip(ahead, stations.driven[n] * belt)
-            answer = plate_normal(soil, plate_of(stations, n), Place(deepest, slipped), depth, rising, slip, dt)
+            slip = driving_slip(ahead, rim)
+            fades = CELL_M / (max(went, dt * abs(rim)) + CELL_M)
+            work.digs[n] = where(was_below, slip + fades * (work.digs[n] - slip), slip)
+            answer = plate_normal(soil, plate_of(stations, n), Place(deepest, slipped), depth, rising, work.digs[n], dt)
             nn = answer.per_rising - answer.base_per_rising
             # A segment that leans goes into the soil along its normal, and comes no deeper by going ahead.
             work.start_n[n] = answer.start - answer.base + (nn - answer.damping) * (dot(normal, v) - rising)
@@ -197,7 +203,7 @@ def remember_soil(soil, ground, memory, stations, work, shares, velocity, rate, 
             after = bristles_after(soil, Bristles(shares[n], shares[half + n]), load, rim - ahead, -v.y, dt)
             shares[n], shares[half + n] = after.x, after.y
             # A run that does not touch here leaves nothing: zero is less than what any place remembers.
-            touches, slip = load > 0.0, max(0.0, min(1.0, driving_slip(ahead, rim)))
+            touches, slip = load > 0.0, max(0.0, min(1.0, work.digs[n]))
             lowest = work.depth[n] + reach_of(plate_of(stations, n))
             sunk, slipped = where(touches, lowest, nothing), where(touches, slip, nothing)
             leave_rut(ground, memory, work.place_x[n], work.place_y[n], sunk, slipped)

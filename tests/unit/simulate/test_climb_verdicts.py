@@ -64,15 +64,16 @@ def test_a_robot_is_stuck_in_mud_that_resists_more_than_it_shears():
 
 @pytest.mark.parametrize("speed_mps", [0.3, -0.3], ids=["ahead", "back"])
 def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
-    """Neither ahead nor back, by the same sums; on 3 kPa the drive reaches its end, and no obstacle means no margin."""
+    """Neither ahead nor back, by the same sums: 100 Pa give 7.1 N and a little of the arcs. On 3 kPa the drive reaches its end,
+    and no obstacle means no margin."""
     held, free = (
         simulate_climb(
-            plain_climber(), ClimbScenario(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=6.0)
+            plain_climber(), ClimbScenario(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=12.0)
         )
-        for cohesion in (150.0, 3000.0)
+        for cohesion in (100.0, 3000.0)
     )
     assert held.verdict is Verdict.STUCK_IN_SOIL
-    assert held.stopped_at_s < 6.0
+    assert held.stopped_at_s < 12.0
     assert free.verdict is Verdict.FINISHED
     assert held.margin is free.margin is None
     assert "margin" not in free.summary()
@@ -88,19 +89,19 @@ def test_a_robot_that_sinks_to_its_middle_is_stuck():
 
 def test_a_robot_whose_belly_bears_most_is_high_centred():
     """Linear soil: k (A z + A_b (z - c) + sum A_a (z - a)+) = W with the belly's A_b = 0.25 L and c = 5 mm, and of the sprockets'
-    arcs pieces of 10°, a = R (1 - cos) up, with A_a = 4 b (pi/18 R) cos, gives z = 18.0 mm and 53 % of the weight on the belly,
+    arcs pieces of 15°, a = R (1 - cos) up, with A_a = 4 b (pi/12 R) cos, gives z = 18.0 mm and 53 % of the weight on the belly,
     whose cohesion of 127 N outdoes the belts' 71 N. With c = 60 mm, more than the 43.8 mm of belts alone, the same robot drives
     up to the doorstep."""
     centred, free = (simulate_climb(with_belly(c), mud(1000.0)) for c in (0.005, 0.06))
     assert centred.verdict is Verdict.HIGH_CENTRED
-    angles = np.radians(np.arange(5.0, 90.0, 10.0))
-    up, arcs = 0.089 * (1.0 - np.cos(angles)), 4.0 * 0.07 * 0.089 * np.pi / 18.0 * np.cos(angles)
+    angles = np.radians(np.arange(7.5, 90.0, 15.0))
+    up, arcs = 0.089 * (1.0 - np.cos(angles)), 4.0 * 0.07 * 0.089 * np.pi / 12.0 * np.cos(angles)
     own = brentq(
         lambda z: 0.07112 * z + 0.127 * (z - 0.005) + arcs @ np.maximum(z - up, 0.0) - 31.77 * 9.81 / 1e5, 0.01, 0.03, xtol=1e-14
     )
     assert own == pytest.approx(0.0180, abs=1e-4)
     assert centred["z_m"][0] == pytest.approx(0.075 - own, abs=1e-8)
-    assert own <= centred["deepest_m"].max() < own + 5e-4  # the belts' pull lets it squat by a milliradian
+    assert own <= centred["deepest_m"].max() < own + 1e-3  # the belts' pull lets it squat by some milliradians
     assert centred["belly_load_n"][-1] / 311.7 == pytest.approx(0.53, abs=0.01)
     assert free["belly_load_n"].max() == 0.0
     assert free["x_m"][-1] > 0.39 > 0.1 > centred["x_m"][-1]
