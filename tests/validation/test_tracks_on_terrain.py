@@ -64,7 +64,7 @@ def test_level_sand_is_the_same_as_a_field():
 
 def test_a_ditch_covered_by_sand_is_driven_through(tmp_path):
     """Geometry: h = -0.1 m cos^2(pi s / 2 m). In its middle the robot stands on what lies below its underside of 0.508 m,
-    85 to 100 mm lower than the level; driving, it sinks some ten millimetres more than it stood at the start, there and behind."""
+    85 to 100 mm lower than the level; driving, it sinks some ten millimetres more than where it stood at first."""
     (tmp_path / "dip.yaml").write_text(
         "schema: slipfit/terrain/1\nname: dip\nheights: {kind: bump, size_m: [6.0, 3.0], spacing_m: 0.05, height_m: -0.1, "
         "length_m: 2.0}\n"
