@@ -38,7 +38,7 @@ def test_slip_is_told_and_written(run_file, tmp_path):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--pose-std-m", "0"], "pose_m"),
+        (["--pose-std-m", "0"], "--pose-std-m is 0"),
         (["--contact-area-m2", "0.1"], "contact-length-m"),
         (["--contact-area-m2", "0.1", "--contact-length-m", "0.5"], "newton-per-ampere"),
         (["--newton-per-ampere", "20"], "motor currents"),

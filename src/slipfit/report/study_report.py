@@ -88,6 +88,7 @@ def headlines(answer: Study) -> list[str]:
     for others, points in answer.slices():
         where = f"{study_figures.slice_name(others)}: " if others else ""
         shares = [p.probability for p in points]
+        steps = " and ".join(f"between {number_text(a)} and {number_text(b)}" for a, b in answer.passings(points))
         if not points[0].at:
             p = points[0]
             lines.append(f"P({success}) = {p.probability:.3g}, {level} interval {p.low:.3g} to {p.high:.3g}")
@@ -96,9 +97,9 @@ def headlines(answer: Study) -> list[str]:
                 f"{share:g} at {number_text(x)} ({span_text(low, high) if isfinite(low) else NO_CROSSING_INTERVAL})"
                 for share, x, low, high in crossings
             ]
-            lines.append(f"{where}P({success}) is {', '.join(told)} of {answer.design_names[0]}, with {level} intervals")
-        elif found := answer.passings(points):
-            steps = " and ".join(f"between {number_text(a)} and {number_text(b)}" for a, b in found)
+            also = f"; by the points alone it passes 0.5 {steps}" if steps else ""
+            lines.append(f"{where}P({success}) is {', '.join(told)} of {answer.design_names[0]}, with {level} intervals{also}")
+        elif steps:
             lines.append(f"{where}P({success}) passes 0.5 {steps} of {answer.design_names[0]}; more points there tell where")
         else:
             lines.append(f"{where}P({success}) lies between {min(shares):.3g} and {max(shares):.3g} at all points")

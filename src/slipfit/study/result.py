@@ -133,19 +133,20 @@ class Study:
         return rows
 
     def crossings(self, points: list[Point]) -> list[tuple[float, float, float, float]]:
-        """Where along the first design variable P is 0.9, 0.5 and 0.1, with intervals, by the probit where that fits the points;
-        only between points. An interval from -inf to inf is none: the points do not tell the slope."""
+        """Where along the first design variable P is 0.9, 0.5 and 0.1, with intervals, by the probit; only between points. An
+        interval from -inf to inf is none: the points do not tell the slope."""
         fit = self.probit(points) if len(points) > 2 and points[0].at else None
-        if fit is None or fit.is_poor:
+        if fit is None:
             return []
         name = self.design_names[0]
         found = [(share, *fit.where(share)) for share in (0.9, 0.5, 0.1)]
         return [entry for entry in found if points[0].at[name] <= entry[1] <= points[-1].at[name]]
 
     def passings(self, points: list[Point], share: float = 0.5) -> list[tuple[float, float]]:
-        """Between which neighbours along the first design variable the curve that only rises or falls passes a share; for points
-        that no probit fits."""
-        if not points[0].at:
+        """Between which neighbours along the first design variable the curve that only rises or falls passes a share; of points
+        that no probit fits well."""
+        fit = self.probit(points) if len(points) > 2 and points[0].at else None
+        if not points[0].at or (fit is not None and not fit.is_poor):
             return []
         curve = self.monotone(points)
         above = curve.probability > share
@@ -153,12 +154,10 @@ class Study:
 
     def _crossing_rows(self, points: list[Point]) -> list[str]:
         level, rows = f"{100 * self.confidence:g} %", []
-        if len(points) > 1 and not self.crossings(points):
-            for share in (0.9, 0.5, 0.1):
-                for a, b in self.passings(points, share):
-                    rows.append(
-                        f"  P passes {share:g} between {self.design_names[0]} = {number_text(a, 4)} and {number_text(b, 4)}"
-                    )
+        for a, b in self.passings(points):
+            rows.append(
+                f"  P passes 0.5 between {self.design_names[0]} = {number_text(a, 4)} and {number_text(b, 4)}, by the points"
+            )
         for share, x, low, high in self.crossings(points):
             told = f"{level}: {number_text(low, 4)} to {number_text(high, 4)}" if math.isfinite(low) else NO_CROSSING_INTERVAL
             rows.append(f"  P = {share:g} at {self.design_names[0]} = {number_text(x, 4)}  ({told}, probit)")
