@@ -6,6 +6,7 @@ from slipfit.kernels import as_batch
 from slipfit.library import find_ground, find_robot
 from slipfit.simulate import rover
 from slipfit.simulate.assemble import named_values, varied
+from slipfit.simulate.run_commands import RunCommands
 from slipfit.vehicles import rough, run_loop
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS
 from slipfit.vehicles.driver import NOTE_COLUMNS
@@ -19,7 +20,8 @@ def drive(robot, scenario, ground="dry_sand", *, vary=None, every=10, in_lanes=F
     robot = find_robot(robot) if isinstance(robot, str) else robot
     ground = find_ground(ground) if isinstance(ground, str) else ground
     values, n = varied(named_values(robot, ground, scenario), vary or {}, robot, ground, scenario)
-    driver, hold, steps = rover._driver(robot, scenario, values)
+    commands = None if scenario.route else RunCommands.of(robot, scenario, values, n, every=every)
+    driver, hold, steps = rover._driver(robot, scenario, values, commands)
     batch = as_batch(rover.runs_of(robot, ground, scenario, values, driver, rover._terrain(robot, scenario), n), n)
     if not ruts:
         batch = batch._replace(ground=batch.ground._replace(per_cell=np.full(n, NO_RUTS_PER_M)))
@@ -31,5 +33,5 @@ def drive(robot, scenario, ground="dry_sand", *, vary=None, every=10, in_lanes=F
     kernel(batch, 0, n, hold, every, scenario.step_s, out, status)
     return rover.RoverBatch(
         np.arange(out.shape[1]) * every * scenario.step_s, out, status, vary or {}, robot, ground.name, scenario, values,
-        is_in_space=True, is_on_soil=True,
+        np.full(n, np.inf), is_in_space=True, is_on_soil=True,
     )  # fmt: skip

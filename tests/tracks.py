@@ -75,8 +75,8 @@ def driven(robot, scenario, vary=None, *, seconds=None, alone=False, begin=None)
     steps, hold = round((seconds or scenario.duration_s) / scenario.step_s), 10
     runs = climbs._runs(robot, scenario, values, n, hold * scenario.step_s, steps // hold + 1)
     # A record after each step asks for a command for each step.
-    told = np.repeat(np.reshape(runs.told.speeds.array, (-1, 2)), hold, axis=0).ravel()
-    runs = runs._replace(told=runs.told._replace(speeds=Shared(told)), begin=runs.begin._replace(**(begin or {})))
+    share = np.repeat(runs.told.share.array, hold)
+    runs = runs._replace(told=runs.told._replace(share=Shared(share)), begin=runs.begin._replace(**(begin or {})))
     out, status = np.empty((n, steps + 1, len(tracked.TRACK_COLUMNS))), np.empty(n)
     kernel = tracked.one_by_one if alone else tracked.in_lanes
     kernel(as_batch(runs, n), 0, n, 1, 1, scenario.step_s, out, status)

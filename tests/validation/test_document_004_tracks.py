@@ -265,12 +265,13 @@ def test_without_slip_sinkage_the_robot_stands_and_climbs_higher():
 def test_lanes_agree_with_one_by_one():
     """One run alone has its segments side by side, eight runs each other: the same equations. A climb has kinks, where rounding
     moves switches by a step. Runs of different heights bear and slip at different moments."""
-    scenario, heights = _curb(duration_s=1.0), np.linspace(0.112, 0.122, 8)
-    among = climb_many("packbot", scenario, {"height_m": heights})
-    for k, height in enumerate(heights):
-        alone, one = climb_many("packbot", scenario, {"height_m": np.array([height])}).run(0), among.run(k)
-        for name in ("x_m", "z_m", "belt_left_mps"):
-            assert alone[name] == pytest.approx(one[name], abs=2e-4)
+    vary = {"height_m": np.linspace(0.112, 0.122, 8)}
+    alone, among = (
+        driven(find_tracked_robot("packbot"), _curb(duration_s=1.0), vary, alone=is_alone)[0] for is_alone in (True, False)
+    )
+    for name in ("x_m", "z_m", "belt_left_mps"):
+        column = TRACK_COLUMNS.index(name)
+        assert alone[:, :, column] == pytest.approx(among[:, :, column], abs=2e-4)
 
 
 def test_a_run_does_not_feel_its_neighbours():

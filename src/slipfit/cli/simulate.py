@@ -103,7 +103,7 @@ def simulate(
     document = _document(trajectory, written)
     if _is_rovers(trajectory):
         document |= _rover_document(trajectory)
-    show("\n".join(lines), {**document, "notes": [*document.get("notes", []), *notes]}, as_json=json)
+    show("\n".join(lines), {**document, "notes": [*document["notes"], *notes]}, as_json=json)
     if trajectory.status.name not in ("FINISHED", "ARRIVED"):
         raise typer.Exit(1)
 
@@ -337,6 +337,7 @@ def _document(trajectory: Any, written: list[Path]) -> dict[str, Any]:
         "commanded_turn_rad": t.commanded_turn_rad,
         "lifted_wheels": [{"wheel": w, "first_at_s": when} for w, when in t.lifted_wheels.items()],
         "readings": {c.name: {"samples": len(c.stamps_ns), "rate_hz": c.rate_hz} for c in t.readings.channels.values()},
+        "notes": list(t.all_notes),
         "written": written,
     }
 
@@ -366,5 +367,4 @@ def _rover_document(t: Any) -> dict[str, Any]:
         "slip_angle_rad": angle,
         **({"sinkage_m": depth} if t.is_on_soil else {}),
         "energy": asdict(energy) | sums,
-        "notes": list(t.all_notes),
     }

@@ -1,6 +1,6 @@
 """What every compiled loop needs: lanes, batches, options and cache. Imports nothing else of slipfit."""
 
-from slipfit.kernels.batch import as_batch, run_chunks, stack
+from slipfit.kernels.batch import as_batch, run_chunks, runs_between, stack
 from slipfit.kernels.cells import keep_alive, raw
 from slipfit.kernels.compile import cache_folder, compiled, part
 from slipfit.kernels.dispatch import chosen_by_type
@@ -38,6 +38,7 @@ __all__ = [
     "raise_to",
     "raw",
     "run_chunks",
+    "runs_between",
     "sin_within",
     "stack",
     "tables",

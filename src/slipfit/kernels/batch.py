@@ -30,6 +30,15 @@ def as_batch(tree, n: int):
     return np.array(leaf, order="C", copy=True)
 
 
+def runs_between(tree, lo: int, hi: int):
+    """Runs lo to hi of a batch, as a batch: views of its arrays."""
+    if isinstance(tree, Shared):
+        return tree
+    if hasattr(tree, "_fields"):
+        return type(tree)(*(runs_between(leaf, lo, hi) for leaf in tree))
+    return tree[lo:hi]
+
+
 def stack(trees):
     """One batch of several single models of the same types: leaves are stacked, shared leaves taken from the first."""
     first = trees[0]

@@ -70,8 +70,12 @@ class OmniWheels(FileModel):
     @property
     def rigid_share(self) -> float:
         """Part of each sector that is rigid; 0 where the file does not say."""
+        return float(self.rigid_share_of(self.rollers.value))
+
+    def rigid_share_of(self, rollers: Any) -> Any:
+        """The same with so many rollers in a turn, one number or one per run: of a given size they leave less between them."""
         if self.roller_arc_rad is not None:
-            return float(max(0.0, 1.0 - self.rollers.value * self.roller_arc_rad.value / TURN_RAD))
+            return np.maximum(0.0, 1.0 - np.asarray(rollers, dtype=float) * self.roller_arc_rad.value / TURN_RAD)
         return 0.0 if self.rigid_fraction is None else self.rigid_fraction.value
 
     def each(self, numbers: VectorParameter) -> np.ndarray:

@@ -130,9 +130,8 @@ def step_view(model: StepModel, example: dict[str, float]) -> dict[str, Any]:
 
 def climb_view(model: ClimbModel, example: dict[str, float]) -> dict[str, Any]:
     """A simulated climb from the side, over the profile of its obstacle."""
-    # Two of it: a run alone has a kernel of its own, which is not that of the study.
     numbers = {model.full_name(name): value for name, value in (model.fixed | example).items()}
-    drive = climb_many(model.robot, model.climb, {name: [value, value] for name, value in numbers.items()}).run(0)
+    drive = climb_many(model.robot, model.climb, {name: [value] for name, value in numbers.items()}).run(0)
     figure = side_view(drive, *_as_in_run(model, numbers))
     _play_by_itself(figure, 1e3 * pace_s(drive["time_s"][spread_out(len(drive["time_s"]))])[0])
     return figure

@@ -123,7 +123,24 @@ def varied(
     problem = GROUND_LAWS[ground.law].problem({name: entry for name, entry in (values | arrays).items() if name in law_names})
     if problem:
         raise SimulationError(f"vary: {problem}")
+    if isinstance(robot, OmniRobot) and "rollers" in arrays and "rigid_fraction" not in arrays:
+        arrays["rigid_fraction"] = robot.wheels.rigid_share_of(arrays["rollers"])
     return values | arrays, n
+
+
+def of_runs(values: Values, runs: np.ndarray) -> Values:
+    """The values of some runs only."""
+    return {name: np.asarray(value)[runs] if np.ndim(value) else value for name, value in values.items()}
+
+
+def with_one_law(ground: Ground, values: Values, n: int) -> list[np.ndarray]:
+    """Numbers of the runs whose constants of the ground are zero alike, group by group: where one is zero the law may be another
+    (a tyre that does not relax), and all runs of a kernel have one law."""
+    constants = [np.asarray(values[p.name]) for p in GROUND_LAWS[ground.law].parameters if np.ndim(values.get(p.name, 0.0))]
+    if not constants:
+        return [np.arange(n)]
+    _, group = np.unique(np.column_stack(constants) != 0.0, axis=0, return_inverse=True)
+    return [np.flatnonzero(group.ravel() == k) for k in range(group.max() + 1)]
 
 
 def powertrain_of(robot: Robot | OmniRobot, v: Values) -> Any:

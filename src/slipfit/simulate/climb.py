@@ -14,17 +14,18 @@ from slipfit.ground.blocks import FAR_BELOW_M, Corner, blocks
 from slipfit.ground.ruts import rutted
 from slipfit.kernels import Shared, as_batch, run_chunks
 from slipfit.library import TrackedRobot, find_terrain
-from slipfit.simulate.assemble import check_carries
+from slipfit.simulate.assemble import check_carries, of_runs
 from slipfit.simulate.climb_field import check_on_map, field_ground, put_down
 from slipfit.simulate.climb_record import ClimbBatch, ClimbTrajectory
 from slipfit.simulate.climb_scenario import MOST_YAW_RAD, ClimbScenario, Obstacle, as_climb
 from slipfit.simulate.climb_start import check_flippers, check_start, depth_at_start_m, static_sinkage_m
 from slipfit.simulate.climb_twin import climber_on_ground
+from slipfit.simulate.step_rule import short_step
 from slipfit.simulate.vary import checked_arrays
 from slipfit.twin import TrackedTwin
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.rigid_body import Body6
-from slipfit.vehicles.track_shape import Outline, track_tables
+from slipfit.vehicles.track_shape import Outline, divided_alike, track_tables
 from slipfit.vehicles.track_soil import CELL_M
 
 #: Commands are told and verdicts are reached this often, s.
@@ -91,24 +92,17 @@ def climb_many(
     _check_step(robot, climb, values)
     if robot.flippers:
         check_flippers(values)
-    dt = climb.step_s
+    dt, stepping = short_step(climb.step_s)
     hold = max(1, round(_CONTROL_S / dt))
     steps = hold * max(1, int(np.ceil(climb.duration_s / (hold * dt) * (1.0 - 1e-12))))
     every = steps if ends_only else min(steps, hold * max(1, round(climb.record_s / (hold * dt))))
     steps += -steps % every
-    batch = as_batch(_runs(robot, climb, values, n, hold * dt, steps // hold), n)
-    if climb.soil is not None:
-        where = f"soil {climb.soil}" if isinstance(climb.soil, str) else "soil"
-        check_carries(where, "segment", values, batch.tables.stations.width.min(axis=1))
-    check_start(climb.obstacle, values, depth_at_start_m(batch, n), lambda i, far: _depth_from(robot, climb, values, n, i, far))
     out, status = np.empty((n, steps // every + 1, len(tracked.TRACK_COLUMNS))), np.empty(n)
-
-    def chunk(lo: int, hi: int) -> None:
-        # One run fills its registers with segments side by side, eight runs with each other.
-        drive = tracked.one_by_one if n == 1 else tracked.in_lanes
-        drive(batch, lo, hi, hold, every, dt, out, status)
-
-    run_chunks(chunk, n, workers=workers)
+    for runs in divided_alike(_outline(robot, values), round(robot.tracks.segments.value), n):
+        own = of_runs(values, runs)
+        batch = as_batch(_runs(robot, climb, own, len(runs), hold * dt, steps // hold), len(runs))
+        _check_begin(robot, climb, own, batch, len(runs))
+        out[runs], status[runs] = _driven(batch, len(runs), hold, every, dt, out.shape[1:], workers)
     last = {name: out[:, -1, k] for k, name in enumerate(tracked.TRACK_COLUMNS)}
     has_goal = climb.obstacle.kind != "none"
     return ClimbBatch(
@@ -122,8 +116,29 @@ def climb_many(
         robot=robot.name,
         scenario=climb.about or "climb",
         has_goal=has_goal,
-        notes=(*told, *notes),
+        notes=(*told, *notes, *stepping),
     )
+
+
+def _driven(
+    batch: Any, n: int, hold: int, every: int, dt: float, shape: tuple[int, ...], workers: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Records and codes of n runs."""
+    out, status = np.empty((n, *shape)), np.empty(n)
+
+    def chunk(lo: int, hi: int) -> None:
+        tracked.in_lanes(batch, lo, hi, hold, every, dt, out, status)
+
+    run_chunks(chunk, n, workers=workers)
+    return out, status
+
+
+def _check_begin(robot: TrackedRobot, climb: ClimbScenario, v: Values, batch: Any, n: int) -> None:
+    """Soil that would carry nothing, and starts inside the obstacle, are refused."""
+    if climb.soil is not None:
+        where = f"soil {climb.soil}" if isinstance(climb.soil, str) else "soil"
+        check_carries(where, "segment", v, batch.tables.stations.width.min(axis=1))
+    check_start(climb.obstacle, v, depth_at_start_m(batch, n), lambda i, far: _depth_from(robot, climb, v, n, i, far))
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------------------
@@ -331,10 +346,7 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
     has_ramp = climb.ramp_s > 0.0 and not climb.starts_rolling
     since = (np.arange(periods) + 1.0) * control_s
     ramp = np.minimum(1.0, since / climb.ramp_s) if has_ramp else np.ones(periods)
-    turning = climb.yaw_rate_radps * 0.5 * robot.track_m
-    unit = climb.speed_mps if climb.speed_mps else 1.0
-    speeds = np.column_stack([(climb.speed_mps - turning) / unit * ramp, (climb.speed_mps + turning) / unit * ramp])
-    factor = v["speed_mps"] if climb.speed_mps else 1.0
+    turning = 0.5 * climb.yaw_rate_radps * np.asarray(v["tread_m"])
     # Without an obstacle a robot can be held by soil alone; one that turns goes nowhere by itself.
     is_watched = climb.obstacle.kind != "none" or (climb.soil is not None and climb.yaw_rate_radps == 0.0)
     patience: Any = np.where(np.abs(v["speed_mps"]) * climb.patience_s >= 2.0 * _GAIN_M, climb.patience_s, _NEVER)
@@ -356,7 +368,7 @@ def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_
             v["belt_loss_share"], v["belt_loss_n_s_per_m"],
         ),
         ground=rutted(ground, CELL_M, _RUT_WINDOW),
-        begin=begin._replace(speed=factor * climb.speed_mps / unit if climb.starts_rolling else 0.0),
-        told=tracked.Told(factor, Shared(speeds.ravel())),
+        begin=begin._replace(speed=v["speed_mps"] if climb.starts_rolling else 0.0),
+        told=tracked.Told(v["speed_mps"] - turning, v["speed_mps"] + turning, Shared(ramp)),
         rules=rules,
     )  # fmt: skip

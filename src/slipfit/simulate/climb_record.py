@@ -184,4 +184,5 @@ class ClimbBatch:
         rows = [f"{len(self)} climbs of {self.robot}, {self.scenario}"]
         found = self.verdicts
         rows += [f"  {found.count(verdict):>6}  {verdict.value}" for verdict in dict.fromkeys(found)]
+        rows += [f"  note     {note}" for note in self.notes]
         return "\n".join(rows)

@@ -238,9 +238,7 @@ class _Again:
     def _codes(self, runs: np.ndarray, factor: np.ndarray) -> np.ndarray:
         vary = {name: column[runs] for name, column in self.varied.items()}
         vary |= {name: self._scaled(name, column[runs], factor) for name, column in self.grip.items()}
-        if len(runs) == 1:  # one run alone has a kernel of its own, which rounds otherwise: two of it have the bits of many
-            vary = {name: np.repeat(column, 2) for name, column in vary.items()}
-        return climb_many(self.robot, self.climb, vary, ends_only=True, workers=self.workers).codes[: len(runs)]
+        return climb_many(self.robot, self.climb, vary, ends_only=True, workers=self.workers).codes
 
     def _scaled(self, name: str, value: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """A number of grip times the factor, as far as such numbers may go: a soil's friction not beyond 60 degrees."""

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from slipfit.control.route import Route
 from slipfit.errors import SimulationError
 from slipfit.ground import plane, rutted
-from slipfit.kernels import Shared, as_batch, run_chunks
+from slipfit.kernels import Shared, as_batch
 from slipfit.library import Ground, Robot, Terrain, find_terrain
 from slipfit.simulate.assemble import (
+    TYRES,
     Values,
     battery_of,
     body_of,
@@ -20,14 +22,16 @@ from slipfit.simulate.assemble import (
     losses_of,
     moves_in_space,
     named_values,
+    of_runs,
     powertrain_of,
     start_of,
     varied,
     wheels_of,
+    with_one_law,
 )
-from slipfit.simulate.commands import command_table
 from slipfit.simulate.grousers import on_tips, spacing_note
 from slipfit.simulate.rover_trajectory import RoverTrajectory, distance_from_path
+from slipfit.simulate.run_commands import RunCommands, drive_in_chunks
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.tip_over import tip_over_margin
 from slipfit.simulate.trajectory import RunStatus
@@ -69,6 +73,7 @@ class RoverBatch:
     ground: str
     scenario: Scenario
     values: Values
+    ends_s: np.ndarray  # (runs,), when each ends at the latest
     notes: tuple[str, ...] = ()
     is_in_space: bool = False  # whether the robot pitches and rolls: on terrains and on soil
     is_on_soil: bool = False
@@ -95,35 +100,39 @@ class RoverBatch:
 
     @property
     def arrived_at_s(self) -> np.ndarray:
-        """When each run reached its last waypoint, (runs,); NaN if it did not."""
+        """When each run reached its last waypoint, (runs,); NaN if it did not before its time limit."""
         arrived = self.column("arrived_at_s")[:, -1]
-        return np.where(arrived == NEVER, np.nan, arrived)
+        return np.where((arrived == NEVER) | (arrived > self.ends_s * (1.0 + 1e-12)), np.nan, arrived)
+
+    @property
+    def _last_record(self) -> np.ndarray:
+        """Number of the record that ends each run, (runs,): others of the batch may have more time."""
+        ends_s = np.nan_to_num(self.ends_s, nan=np.inf, posinf=np.inf)
+        return np.asarray(np.minimum(np.searchsorted(self.time_s, ends_s * (1.0 - 1e-12)), len(self.time_s) - 1))
 
     @property
     def status(self) -> tuple[RunStatus, ...]:
-        """How each run ended. What happened after arriving does not count."""
-        found = [_STATUS[code] for code in self.codes.tolist()]
+        """How each run ended. What happened after arriving or after its time limit does not count."""
         if self.scenario.route is None:
-            return tuple(found)
+            return tuple(_STATUS[code] for code in self.codes.tolist())
         stopped, arrived = self.column("stopped_at_s")[:, -1], self.arrived_at_s
-        in_time = np.isfinite(arrived) & ((self.codes == run_loop.OK) | (arrived <= stopped))
-        unfinished = [RunStatus.SLID_AWAY if far else RunStatus.TIMED_OUT for far in self._is_far(slice(-1, None))[:, 0]]
+        codes = np.where(stopped > self.ends_s * (1.0 + 1e-12), run_loop.OK, self.codes)
+        found = [_STATUS[code] for code in codes.tolist()]
+        in_time = np.isfinite(arrived) & ((codes == run_loop.OK) | (arrived <= stopped))
+        is_far = [self._is_far(i, int(end))[0] for i, end in enumerate(self._last_record)]
+        unfinished = [RunStatus.SLID_AWAY if far else RunStatus.TIMED_OUT for far in is_far]
         return tuple(
             RunStatus.ARRIVED if ok else late if status is RunStatus.FINISHED else status
             for ok, status, late in zip(in_time, found, unfinished, strict=True)
         )
 
-    def _is_far(self, when: slice) -> np.ndarray:
-        """Whether runs are further from their path than it is long, (runs, records)."""
-        assert self.scenario.route is not None
-        start = [self._each("start_x_m"), self._each("start_y_m")]
-        x, y = self.column("x_m")[:, when], self.column("y_m")[:, when]
-        far = np.empty(x.shape, dtype=bool)
-        for i in range(len(self)):
-            corners = [(float(start[0][i]), float(start[1][i])), *self.scenario.route.waypoints_m]
-            apart = distance_from_path(np.column_stack([x[i], y[i]]), corners)
-            far[i] = apart > self.scenario.route.length_m(corners[0])
-        return far
+    def _is_far(self, i: int, when: slice | int) -> np.ndarray:
+        """Whether run i is further from its path than it is long, in some of its records."""
+        route = self.scenario.route
+        assert route is not None
+        corners = [(self._value("start_x_m", i), self._value("start_y_m", i)), *route.waypoints_m]
+        places = np.column_stack([np.atleast_1d(self.column(name)[i, when]) for name in ("x_m", "y_m")])
+        return np.asarray(distance_from_path(places, corners) > route.length_m(corners[0]))
 
     @property
     def is_finished(self) -> np.ndarray:
@@ -133,7 +142,8 @@ class RoverBatch:
     @property
     def end_pose(self) -> np.ndarray:
         """x, y, heading of the robot's origin at the end, (runs, 3)."""
-        last = {name: self.column(name)[:, -1] for name in self._columns if not name.startswith("wheel_")}
+        own_end = (np.arange(len(self)), self._last_record)
+        last = {name: self.column(name)[own_end] for name in self._columns if not name.startswith("wheel_")}
         heading = last["heading_rad"] if "heading_rad" in last else _angles(*(last[q] for q in ("qw", "qx", "qy", "qz")))[2]
         return np.column_stack([last["x_m"], last["y_m"], heading])
 
@@ -148,6 +158,7 @@ class RoverBatch:
         if np.isfinite(self.arrived_at_s).any():
             low, mid, high = np.nanpercentile(self.arrived_at_s, (5, 50, 95))
             rows.append(f"  arrived after {mid:.2f} s (90 % of them: {low:.2f} to {high:.2f} s)")
+        rows += [f"  note     {note}" for note in self.notes]
         return "\n".join(rows)
 
     def run(self, i: int) -> RoverTrajectory:
@@ -156,7 +167,7 @@ class RoverBatch:
         has_failed = status in (RunStatus.DIVERGED, RunStatus.LEFT_THE_MAP, RunStatus.TIPPED_OVER, RunStatus.SUNK_IN)
         stopped = float(self.column("stopped_at_s")[i, -1]) if has_failed else np.nan
         if status is RunStatus.SLID_AWAY:
-            stopped = float(self.time_s[np.argmax(self._is_far(slice(None))[i])])
+            stopped = float(self.time_s[np.argmax(self._is_far(i, slice(None)))])
         until = np.searchsorted(self.time_s, self._last_s(i, status, stopped) * (1.0 - 1e-12)) + 1
         columns = {name: self.records[i, :until, where] for name, where in self._columns.items()}
         wheels = {name.removeprefix("wheel_"): c for name, c in columns.items() if name.startswith("wheel_")}
@@ -199,7 +210,18 @@ class RoverBatch:
             gravity_mps2=self._value("gravity_mps2", i),
             notes=self.notes,
         )
-        return replace(motion, notes=(*self.notes, *self._about_grousers(motion, i)))
+        return replace(motion, notes=(*self._about_tyres(i), *self.notes, *self._about_grousers(motion, i)))
+
+    def _about_tyres(self, i: int) -> tuple[str, ...]:
+        """A note where the run's tyres were assumed."""
+        given = self.robot.parameters().keys() | self.varied.keys()
+        if self.is_on_soil or not self.is_in_space or all(name in given for name in TYRES):
+            return ()
+        stiffness, damping = (self._value(name, i) for name in TYRES)
+        return (
+            f"tyres of {self.robot.name} are assumed: {stiffness:.3g} N/m, {damping:.3g} N s/m "
+            f"(tyre_stiffness_n_per_m and tyre_damping_n_s_per_m in the robot's file)",
+        )
 
     def _about_grousers(self, motion: RoverTrajectory, i: int) -> tuple[str, ...]:
         """A note where grousers stand too far apart for what the model takes them for."""
@@ -211,7 +233,7 @@ class RoverBatch:
         return (note,) if note else ()
 
     def _last_s(self, i: int, status: RunStatus, stopped_s: float) -> float:
-        end = float(self.time_s[-1])
+        end = float(self.time_s[self._last_record[i]])
         if status is RunStatus.ARRIVED:
             return min(end, float(self.arrived_at_s[i]) + _AFTERWARDS_S)
         return min(end, stopped_s) if np.isfinite(stopped_s) and stopped_s > 0.0 else end
@@ -256,11 +278,12 @@ def drive_rovers(
     ground: Ground,
     vary: Mapping[str, Any],
     *,
-    every: int,
+    every: int | None,
     workers: int | None = None,
     most_bytes: float = np.inf,
 ) -> RoverBatch:
-    """Drives with books: on a plane by `skid_steer`, on a terrain by `rough`. A record is written every `every` steps."""
+    """Drives with books: on a plane by `skid_steer`, on a terrain by `rough`. A record is written every `every` steps, or (None)
+    at start and end only."""
     if moves_in_space(ground, scenario):
         _check_inertias(robot, "soil" if is_soft(ground) else "a terrain")
     terrain = _terrain(robot, scenario)
@@ -268,13 +291,15 @@ def drive_rovers(
     if terrain:
         _check_starts(terrain, values, n)
     in_space, on_soil = moves_in_space(ground, scenario), is_soft(ground)
-    values, notes = _with_tyres(robot, values) if in_space and not on_soil else (values, ())
-    notes += _too_sharp(terrain, robot) if terrain else ()
+    values = _with_tyres(robot, values) if in_space and not on_soil else values
+    notes = _too_sharp(terrain, robot) if terrain else ()
     if on_soil:
         check_carries(f"ground {ground.name}", "wheel", values, values["width_m"])
-    driver, hold, steps = _driver(robot, scenario, values)
+    commands = None if scenario.route else RunCommands.of(robot, scenario, values, n, every=every or 1)
+    _, _, steps = _driver(robot, scenario, values, commands)
+    ends_s = _own_ends_s(scenario, values, n, every)
+    every = steps if every is None else every
     steps += -steps % every
-    batch = as_batch(runs_of(robot, ground, scenario, values, driver, terrain, n), n)
     body = rough.BODY6_COLUMNS if in_space else planar_body.BODY_COLUMNS
     per_wheel = len(run_loop.WHEEL_COLUMNS) + len(run_loop.SLIP_COLUMNS)
     more = len(NOTE_COLUMNS) + len(FLOW_COLUMNS) + len(STORE_COLUMNS) + 1
@@ -286,12 +311,12 @@ def drive_rovers(
             f"runs at once, or ends_only=True"
         )
     out, status = np.empty((n, records, columns)), np.empty(n)
-    drive_lanes = rough.in_lanes if in_space else skid_steer.in_lanes
-
-    def chunk(lo: int, hi: int) -> None:
-        drive_lanes(batch, lo, hi, hold, every, scenario.step_s, out, status)
-
-    run_chunks(chunk, n, workers=workers)
+    kernel = rough.in_lanes if in_space else skid_steer.in_lanes
+    for runs in with_one_law(ground, values, n):
+        own, own_values = commands.of_runs(runs) if commands else None, of_runs(values, runs)
+        driver, hold, _ = _driver(robot, scenario, own_values, own)
+        batch = as_batch(runs_of(robot, ground, scenario, own_values, driver, terrain, len(runs)), len(runs))
+        drive_in_chunks(kernel, batch, own, (hold, every, scenario.step_s), runs, out, status, workers)
     status[is_no_number(vary, n)] = run_loop.NOT_FINITE  # a kernel may not feel it, where it only compares
     return RoverBatch(
         time_s=np.arange(records) * every * scenario.step_s,
@@ -302,10 +327,20 @@ def drive_rovers(
         ground=_place(ground, terrain, scenario),
         scenario=scenario,
         values=values,
+        ends_s=ends_s,
         notes=notes,
         is_in_space=in_space,
         is_on_soil=on_soil,
     )
+
+
+def _own_ends_s(scenario: Scenario, v: Values, n: int, every: int | None) -> np.ndarray:
+    """When each run ends at the latest, alone as in a batch: a route's time limit counts from the run's own start, and its last
+    record is full. Infinite without a route: all runs last as long as the commands."""
+    if scenario.route is None:
+        return np.full(n, np.inf)
+    steps = np.ceil(np.broadcast_to(route_limits_s(scenario.route, v), n) / scenario.step_s * (1.0 - 1e-12))
+    return np.asarray((steps if every is None else every * np.ceil(steps / every)) * scenario.step_s)
 
 
 def _place(ground: Ground, terrain: Terrain | None, scenario: Scenario) -> str:
@@ -365,33 +400,35 @@ def _too_sharp(terrain: Terrain, robot: Robot) -> tuple[str, ...]:
     )
 
 
-def _with_tyres(robot: Robot, values: Values) -> tuple[Values, tuple[str, ...]]:
+def _with_tyres(robot: Robot, values: Values) -> Values:
     """Tyres for robots whose files do not describe them."""
-    if "tyre_stiffness_n_per_m" in values and "tyre_damping_n_s_per_m" in values:
-        return values, ()
+    if all(name in values for name in TYRES):
+        return values
     share = np.asarray(values["mass_kg"]) / len(robot.wheels.at_m.value)
     assumed = share * 9.81 / (_TYRE_GIVE * np.asarray(values["radius_m"]))
     stiffness = np.asarray(values.get("tyre_stiffness_n_per_m", assumed))
     damping = values.get("tyre_damping_n_s_per_m", 2.0 * _TYRE_DAMPING_RATIO * np.sqrt(stiffness * share))
-    note = (
-        f"tyres of {robot.name} are assumed: {np.mean(stiffness):.3g} N/m, {np.mean(damping):.3g} N s/m "
-        f"(tyre_stiffness_n_per_m and tyre_damping_n_s_per_m in the robot's file)"
-    )
-    return values | {"tyre_stiffness_n_per_m": stiffness, "tyre_damping_n_s_per_m": damping}, (note,)
+    return values | {"tyre_stiffness_n_per_m": stiffness, "tyre_damping_n_s_per_m": damping}
 
 
-def _driver(robot: Robot, scenario: Scenario, v: Values) -> tuple[Any, int, int]:
-    """Who tells the wheels, how many steps a command lasts, and how many steps there are."""
-    if scenario.route:
-        starts = np.broadcast_arrays(np.atleast_1d(v["start_x_m"]), np.atleast_1d(v["start_y_m"]))
-        longest_s = max(scenario.route.time_limit_s((float(x), float(y))) for x, y in zip(*starts, strict=True))
-        steps = int(np.ceil(longest_s / scenario.step_s * (1.0 - 1e-12)))
-        driver = scenario.route.driver(robot, (scenario.start.x_m, scenario.start.y_m))
-        path = driver.path._replace(start_x=v["start_x_m"], start_y=v["start_y_m"])  # each run's own
-        return driver._replace(path=path), scenario.route.hold_steps(scenario.step_s), steps
-    table = command_table(robot, scenario)
-    held = np.repeat(table[-1:], len(table), axis=0)  # the last command lasts until its record is full
-    return Table(Shared(np.concatenate([table, held]).ravel())), 1, len(table)
+def _driver(robot: Robot, scenario: Scenario, v: Values, commands: RunCommands | None) -> tuple[Any, int, int]:
+    """Who commands the wheels, how many steps a command lasts, and how many steps there are."""
+    if commands:
+        return Table(Shared(commands.shared.ravel())), 1, commands.steps
+    route = scenario.route
+    assert route is not None
+    limits_s = route_limits_s(route, v)
+    longest_s = float(np.nanmax(limits_s, initial=scenario.step_s))
+    steps = int(np.ceil(longest_s / scenario.step_s * (1.0 - 1e-12)))
+    driver = route.driver(robot, (scenario.start.x_m, scenario.start.y_m))
+    path = driver.path._replace(start_x=v["start_x_m"], start_y=v["start_y_m"])  # each run's own
+    return driver._replace(path=path), route.hold_steps(scenario.step_s), steps
+
+
+def route_limits_s(route: Route, v: Values) -> np.ndarray:
+    """When each run gives up if it has not arrived, by its own start, (runs,) or (1,)."""
+    starts = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v[name], dtype=float)) for name in ("start_x_m", "start_y_m")))
+    return np.array([route.time_limit_s((float(x), float(y))) for x, y in zip(*starts, strict=True)])
 
 
 def runs_of(

@@ -62,7 +62,6 @@ class RoverTrajectory(Trajectory):
     uphill_rad: float = 0.0
     shape: str = "plane"
     gravity_mps2: float = 9.81
-    notes: tuple[str, ...] = ()
 
     body_fields: ClassVar[tuple[str, ...]] = BODY_FIELDS + _SPACE_FIELDS
     wheel_fields: ClassVar[tuple[str, ...]] = WHEEL_FIELDS + _SLIP_FIELDS
@@ -155,11 +154,10 @@ class RoverTrajectory(Trajectory):
         thin |= {key: {name: column[kept] for name, column in getattr(self, key).items()} for key in ("flows", "stores")}
         return replace(self, **thin)
 
-    def summary(self) -> str:
-        """A screen of text."""
-        lines = super().summary().splitlines()
+    def _rows(self) -> list[str]:
+        lines = super()._rows()
         if self.has_failed_at_once:
-            return "\n".join(lines)
+            return lines
         if self.waypoints_m:
             lines.append(f"  route    {self._route_told()}, at most {self.largest_cross_track_m:.3f} m beside the path")
         tilt = np.degrees([np.abs(self.roll_rad).max(), np.abs(self.pitch_rad).max(), self.smallest_tip_over_margin_rad])
@@ -172,8 +170,7 @@ class RoverTrajectory(Trajectory):
             middle, deepest = 1e3 * np.median(self.sinkage_m), 1e3 * self.sinkage_m.max()
             lines.append(f"  sinkage  median {middle:.1f} mm, at most {deepest:.1f} mm")
         lines.append(self.energy.summary())
-        lines += [f"  note     {note}" for note in self.all_notes]
-        return "\n".join(lines)
+        return lines
 
     def _status_rows(self) -> list[str]:
         when = f" It happened at {self.stopped_at_s:.3f} s." if np.isfinite(self.stopped_at_s) else ""
@@ -210,15 +207,13 @@ class RoverTrajectory(Trajectory):
 
     def _about(self) -> dict[str, str]:
         more = {name: repr(getattr(self, name)) for name in _NUMBERS}
-        lists = {"waypoints_m": json.dumps(self.waypoints_m), "notes": json.dumps(self.notes)}
-        return super()._about() | more | lists | {"shape": self.shape}
+        return super()._about() | more | {"waypoints_m": json.dumps(self.waypoints_m), "shape": self.shape}
 
     @classmethod
     def _told(cls, about: dict[str, str]) -> dict[str, Any]:
         numbers = {name: float(about[name]) for name in _NUMBERS if name in about}
         waypoints = tuple((float(x), float(y)) for x, y in json.loads(about.get("waypoints_m", "[]")))
-        notes = tuple(json.loads(about.get("notes", "[]")))
-        return super()._told(about) | numbers | {"waypoints_m": waypoints, "notes": notes, "shape": about.get("shape", "plane")}
+        return super()._told(about) | numbers | {"waypoints_m": waypoints, "shape": about.get("shape", "plane")}
 
     @classmethod
     def _more_columns(cls, table: dict[str, np.ndarray]) -> dict[str, Any]:

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from slipfit.errors import ParameterError, SimulationError
-from slipfit.kernels import run_chunks
 from slipfit.library import Ground, OmniRobot, Robot, find_ground
-from slipfit.simulate.assemble import assemble, check_pair, is_soft, kernel, named_values, varied
-from slipfit.simulate.commands import command_table, commanded_turn
+from slipfit.simulate.assemble import assemble, check_pair, is_soft, kernel, named_values, varied, with_one_law
+from slipfit.simulate.commands import command_ends
 from slipfit.simulate.rover import RoverBatch, drive_rovers
 from slipfit.simulate.rover_trajectory import RoverTrajectory
+from slipfit.simulate.run_commands import RunCommands, drive_in_chunks
 from slipfit.simulate.scenario import Scenario, find_scenario
 from slipfit.simulate.sensors import read_sensors
-from slipfit.simulate.speed_loop import through_loops
+from slipfit.simulate.step_rule import in_short_steps
 from slipfit.simulate.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
 from slipfit.simulate.vary import is_no_number
 from slipfit.twin import FittedPowertrain, OmniTwin, Twin, find_wheeled
@@ -41,8 +41,9 @@ class Batch:
     ground: str
     effort_limit: np.ndarray  # (runs,)
     slope_rad: np.ndarray  # (runs,)
-    commanded_turn_rad: float
+    commands: RunCommands
     drive: str = "skid_steer"
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.status)
@@ -70,8 +71,9 @@ class Batch:
             status=self.status[i],
             effort_limit=float(self.effort_limit[i]),
             slope_rad=float(self.slope_rad[i]),
-            commanded_turn_rad=self.commanded_turn_rad,
+            commanded_turn_rad=self.commands.turn_rad(i),
             drive=self.drive,
+            notes=self.notes,
         )
 
     def __repr__(self) -> str:
@@ -87,6 +89,7 @@ class Batch:
                 rows.append(f"  {name:<12}{mid[k]:>10.4f}  (90 % of runs: {low[k]:.4f} to {high[k]:.4f})")
         if not done.all():
             rows.append(f"  {(~done).sum()} runs: {RunStatus.DIVERGED.value}")
+        rows += [f"  note     {note}" for note in self.notes]
         return "\n".join(rows)
 
 
@@ -109,19 +112,27 @@ def simulate(
     --------
     >>> trajectory = simulate("p3at", Scenario(commands=[{"for_s": 2.0, "v_mps": 0.5}]))
     """
-    scenario = _scenario(scenario)
+    scenario, notes = in_short_steps(_scenario(scenario))
     if isinstance(robot, str | Path):
         robot = find_wheeled(robot)
+    drive = _simulate_one(robot, scenario, ground)
+    return replace(drive, notes=(*drive.notes, *notes)) if notes else drive
+
+
+def _simulate_one(
+    robot: Robot | OmniRobot | Twin | OmniTwin, scenario: Scenario, ground: Ground | str | Path | None
+) -> Trajectory:
     if _keeps_books(robot, scenario, ground):
         return _simulate_rover(robot, scenario, ground)
     if not scenario.sensors.names:
         return simulate_many(robot, scenario, {}, ground=ground).run(0)
     powertrain = robot.powertrain if isinstance(robot, Twin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
-    table, every = _commands(robot, scenario)
-    fine = _run(robot, scenario, ground, {}, table, 1, powertrain=powertrain)
+    every = _record_rows(scenario)
+    fine = _run(robot, scenario, ground, {}, every, is_every_step=True, powertrain=powertrain)
     readings = read_sensors(fine.run(0), robot, ground, scenario)
-    coarse = replace(fine, time_s=fine.time_s[::every], records=_thinned(fine.records, every, table.shape[1]))
+    wheels = len(robot.wheels.at_m.value)
+    coarse = replace(fine, time_s=fine.time_s[::every], records=_thinned(fine.records, every, wheels))
     return replace(coarse.run(0), readings=readings)
 
 
@@ -144,15 +155,17 @@ def simulate_many(
 
     A run whose numbers stop being finite gets a status; the others go on. Run 317 gives the same bits alone or among a million.
     """
-    scenario = _scenario(scenario)
+    scenario, notes = in_short_steps(_scenario(scenario))
     if isinstance(robot, str | Path):
         robot = find_wheeled(robot)
     powertrain = robot.powertrain if isinstance(robot, Twin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
+    batch: Batch | RoverBatch
     if scenario.keeps_books or is_soft(ground):
-        return _rovers(robot, scenario, ground, vary, _record_steps(scenario, ends_only), workers)
-    table, every = _commands(robot, scenario, ends_only=ends_only)
-    return _run(robot, scenario, ground, vary, table, every, workers, powertrain)
+        batch = _rovers(robot, scenario, ground, vary, None if ends_only else _record_steps(scenario), workers)
+    else:
+        batch = _run(robot, scenario, ground, vary, _record_rows(scenario, ends_only), workers=workers, powertrain=powertrain)
+    return replace(batch, notes=(*batch.notes, *notes)) if notes else batch
 
 
 def _keeps_books(robot: Robot | OmniRobot | Twin | OmniTwin, scenario: Scenario, ground: Ground | str | Path | None) -> bool:
@@ -160,13 +173,24 @@ def _keeps_books(robot: Robot | OmniRobot | Twin | OmniTwin, scenario: Scenario,
     return scenario.keeps_books or is_soft(robot_on_ground(robot, scenario, ground)[1])
 
 
-def _record_steps(scenario: Scenario, ends_only: bool = False) -> int:
+def _record_steps(scenario: Scenario) -> int:
     steps = int(np.ceil(scenario.duration_s / scenario.step_s * (1.0 - 1e-12)))
-    return steps if ends_only else max(1, min(steps, round(scenario.record_s / scenario.step_s)))
+    return max(1, min(steps, round(scenario.record_s / scenario.step_s)))
+
+
+def _record_rows(scenario: Scenario, ends_only: bool = False) -> int:
+    """Steps of a record where commands are followed: of all of them, or of record_s."""
+    rows = int(command_ends(scenario)[-1])
+    return rows if ends_only else max(1, min(rows, round(scenario.record_s / scenario.step_s)))
 
 
 def _rovers(
-    robot: Robot | OmniRobot, scenario: Scenario, ground: Ground, vary: Mapping[str, Any], every: int, workers: int | None = None
+    robot: Robot | OmniRobot,
+    scenario: Scenario,
+    ground: Ground,
+    vary: Mapping[str, Any],
+    every: int | None,
+    workers: int | None = None,
 ) -> RoverBatch:
     if workers is not None and workers < 1:
         raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
@@ -233,44 +257,35 @@ def _thinned(records: np.ndarray, every: int, wheels: int) -> np.ndarray:
     return thin
 
 
-def _commands(robot: Robot | OmniRobot, scenario: Scenario, *, ends_only: bool = False) -> tuple[np.ndarray, int]:
-    """Commands of every step, the last one held until its record is full; and the number of steps per record."""
-    table = command_table(robot, scenario)
-    every = len(table) if ends_only else max(1, min(len(table), round(scenario.record_s / scenario.step_s)))
-    held = np.repeat(table[-1:], -len(table) % every, axis=0)
-    return np.concatenate([table, held]), every
-
-
 def _run(
     robot: Robot | OmniRobot,
     scenario: Scenario,
     ground: Ground,
     vary: Mapping[str, Any],
-    table: np.ndarray,
     every: int,
+    *,
+    is_every_step: bool = False,
     workers: int | None = None,
     powertrain: FittedPowertrain | None = None,
 ) -> Batch:
+    """Runs on a plane, whole records of `every` steps long; a record is written after each of them, or after every step."""
     if workers is not None and workers < 1:
         raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
     values, n = varied(named_values(robot, ground, scenario), vary, robot, ground, scenario)
-    records = len(table) // every + 1
-    columns = _BODY + len(run_loop.WHEEL_COLUMNS) * table.shape[1]
+    commands = RunCommands.of(robot, scenario, values, n, powertrain=powertrain, every=every)
+    every = 1 if is_every_step else every
+    records = commands.steps // every + 1
+    columns = _BODY + len(run_loop.WHEEL_COLUMNS) * len(robot.wheels.at_m.value)
     if 8 * n * records * columns > MOST_BYTES:
         raise SimulationError(
             f"{n} runs with {records} records each need {8e-9 * n * records * columns:.0f} GB; take a larger record_s "
             f"(step_s where there are sensors, which read every step), fewer runs at once, or ends_only=True"
         )
     out, status = np.empty((n, records, columns)), np.empty(n)
-    followed = table if powertrain is None or isinstance(robot, OmniRobot) else through_loops(table, robot, powertrain, scenario)
-    batch = assemble(robot, ground, values, followed, n)
-
-    drive_lanes = kernel(robot)
-
-    def chunk(lo: int, hi: int) -> None:
-        drive_lanes(batch, lo, hi, 1, every, scenario.step_s, out, status)
-
-    run_chunks(chunk, n, workers=workers)
+    for runs in with_one_law(ground, values, n):
+        own = commands.of_runs(runs)
+        batch = assemble(robot, ground, own.values, own.shared, len(runs))
+        drive_in_chunks(kernel(robot), batch, own, (1, every, scenario.step_s), runs, out, status, workers)
     # A kernel may not feel a number that is none (a phase decides by comparing): such a run has no result either.
     status[is_no_number(vary, n)] = run_loop.NOT_FINITE
     return Batch(
@@ -282,7 +297,7 @@ def _run(
         ground=ground.name,
         effort_limit=np.broadcast_to(np.asarray(values.get("torque_limit_nm", np.inf), dtype=float), n),
         slope_rad=np.broadcast_to(np.asarray(values["slope_rad"], dtype=float), n),
-        commanded_turn_rad=commanded_turn(robot, table, scenario.step_s),
+        commands=commands,
         drive=robot.drive,
     )
 

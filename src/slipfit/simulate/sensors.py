@@ -21,7 +21,7 @@ def read_sensors(trajectory: Trajectory, robot: Robot | OmniRobot, ground: Groun
     draw = random_streams(scenario.seed)
     channels = []
     if sensors.imu:
-        into_mps2 = ground.gravity_mps2.value * float(np.cos(scenario.ground.slope_rad))
+        into_mps2 = scenario.ground.gravity_on(ground) * float(np.cos(scenario.ground.slope_rad))
         channels.append(_imu(trajectory, robot, sensors.imu, into_mps2, draw["imu"]))
     if sensors.encoders:
         channels.append(encoder_channel(trajectory, sensors.encoders, draw["encoders"]))

@@ -15,9 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.signal import lfilter
 
-from slipfit.library.robot import DcMotor, Robot
-from slipfit.simulate.commands import wheel_speeds
-from slipfit.simulate.scenario import Scenario
 from slipfit.twin import FittedPowertrain, Side
 
 #: Lags shorter than this share of a step are none: exp(-100) is nothing.
@@ -92,16 +89,17 @@ def _delayed(u: np.ndarray, steps: float, before: float) -> np.ndarray:
     return np.asarray((1.0 - part) * padded[1 : len(u) + 1] + part * padded[: len(u)])
 
 
-def through_loops(table: np.ndarray, robot: Robot, powertrain: FittedPowertrain, scenario: Scenario) -> np.ndarray:
-    """A table of commanded wheel speeds as both sides' loops let them through; voltages of motors pass unchanged.
+def through_loops(
+    table: np.ndarray, powertrain: FittedPowertrain, start: np.ndarray, radius_m: float, step_s: float
+) -> np.ndarray:
+    """A table of commanded wheel speeds, (rows, wheels), as both sides' loops let them through.
 
     The vehicle's wheels have one radius. Speeds in its table are those of the rims over that radius: a side that was found to
     roll at another one has its loop's speeds scaled alike, so that its rims saturate where they do.
+
+    start : (wheels,), speeds that were commanded for long before the first row
     """
-    if isinstance(robot.powertrain, DcMotor):
-        return table
-    powertrain = powertrain.rolled_at(robot.wheels.radius_m.value)
-    before = wheel_speeds(robot, scenario.start.v_mps, scenario.start.yaw_rate_radps)
-    loops = (SpeedLoop.of(powertrain, powertrain.left), SpeedLoop.of(powertrain, powertrain.right))
-    columns = [loops[w % 2].reached(table[:, w], scenario.step_s, float(before[w])) for w in range(table.shape[1])]
+    rolled = powertrain.rolled_at(radius_m)
+    loops = (SpeedLoop.of(rolled, rolled.left), SpeedLoop.of(rolled, rolled.right))
+    columns = [loops[w % 2].reached(table[:, w], step_s, float(start[w])) for w in range(table.shape[1])]
     return np.column_stack(columns)

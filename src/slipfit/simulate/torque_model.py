@@ -14,6 +14,7 @@ from slipfit.library import Robot, find_ground, find_robot
 from slipfit.library.robot import DcMotor
 from slipfit.simulate.commands import command_table
 from slipfit.simulate.scenario import Scenario
+from slipfit.simulate.step_rule import in_short_steps
 from slipfit.vehicles import powertrain, torque_model
 from slipfit.vehicles.driver import NEVER, Table
 
@@ -36,6 +37,7 @@ class TorqueModelRun:
     arrived_at_s: float | None  # at the last waypoint
     robot: str
     slope_rad: float
+    notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
         """A few lines for people."""
@@ -52,6 +54,7 @@ class TorqueModelRun:
             rows.append(
                 f"  status   broke down at {self.broke_down_at_s:.2f} s: it slid past sideways; what follows means nothing"
             )
+        rows += [f"  note     {note}" for note in self.notes]
         return "\n".join(rows)
 
     def __repr__(self) -> str:
@@ -71,7 +74,7 @@ def simulate_torque_model(robot: Robot | str | Path, scenario: Scenario | str | 
     >>> run = simulate_torque_model("lynxmotion_4wd3", Scenario(commands=[{"for_s": 2.0, "wheels_v": [10.0, 10.0]}]))
     """
     robot = robot if isinstance(robot, Robot) else find_robot(robot)
-    scenario = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+    scenario, notes = in_short_steps(scenario if isinstance(scenario, Scenario) else Scenario.load(scenario))
     if scenario.ground.shape != "plane":
         raise SimulationError(f"ground.shape is {scenario.ground.shape}; the torque model knows planes only")
     dt, start_m, route = scenario.step_s, (scenario.start.x_m, scenario.start.y_m), scenario.route
@@ -93,6 +96,7 @@ def simulate_torque_model(robot: Robot | str | Path, scenario: Scenario | str | 
         arrived_at_s=_when(columns.pop("arrived_at_s")[-1]),
         robot=robot.name,
         slope_rad=scenario.ground.slope_rad,
+        notes=notes,
         **columns,
     )
 

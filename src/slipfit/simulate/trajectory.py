@@ -1,6 +1,7 @@
 """How a robot moved: the record of one run, and its files."""
 
 import glob
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -75,6 +76,7 @@ class Trajectory:
     slope_rad: float = 0.0
     commanded_turn_rad: float = float("nan")  # what the wheels would have turned the robot by, as commanded and without slip
     drive: str = "skid_steer"
+    notes: tuple[str, ...] = ()  # sentences for the reader
     readings: DriveLog = field(default_factory=DriveLog)
 
     #: Columns of files, of the body and of each wheel.
@@ -103,8 +105,18 @@ class Trajectory:
         at_limit = (np.abs(self.effort) >= self.effort_limit * (1.0 - 1e-9)).any(axis=1)
         return float(at_limit[1:] @ np.diff(self.time_s))
 
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """Notes of the run, and what its records give cause for."""
+        return self.notes
+
     def summary(self) -> str:
         """A few lines for people."""
+        notes = self.notes if self.has_failed_at_once else self.all_notes
+        return "\n".join([*self._rows(), *(f"  note     {note}" for note in notes)])
+
+    def _rows(self) -> list[str]:
+        """The summary without notes."""
         turned = float(self.heading_rad[-1] - self.heading_rad[0])
         asked = f" of {np.degrees(self.commanded_turn_rad):.1f}° commanded" if np.isfinite(self.commanded_turn_rad) else ""
         slope = f" at {np.degrees(self.slope_rad):.3g}°" if self.slope_rad else ""
@@ -114,7 +126,7 @@ class Trajectory:
             *self._status_rows(),
         ]
         if self.has_failed_at_once:
-            return "\n".join(rows)
+            return rows
         rows += [
             f"  end      x {self.x_m[-1]:.4f} m  y {self.y_m[-1]:.4f} m  heading {np.degrees(self.heading_rad[-1]):.2f}°",
             f"  speed    {self.vx_mps.min():.3f} to {self.vx_mps.max():.3f} m/s ahead, {np.abs(self.vy_mps).max():.3f} m/s "
@@ -135,7 +147,7 @@ class Trajectory:
                 f"  drive    at its torque limit of {self.effort_limit:g} N m for {self.at_effort_limit_s:.3g} s of "
                 f"{self.time_s[-1]:.3g} s: the wheels did not follow their commands then"
             )
-        return "\n".join(rows)
+        return rows
 
     def _status_rows(self) -> list[str]:
         """How it ended, if not as it should."""
@@ -195,6 +207,7 @@ class Trajectory:
             "slope_rad": repr(self.slope_rad),
             "commanded_turn_rad": repr(self.commanded_turn_rad),
             "drive": self.drive,
+            "notes": json.dumps(self.notes),
         }
 
     def _write_csv(self, path: Path) -> None:
@@ -275,6 +288,7 @@ class Trajectory:
             "slope_rad": float(about.get("slope_rad", "0")),
             "commanded_turn_rad": float(about.get("commanded_turn_rad", "nan")),
             "drive": about.get("drive", "skid_steer"),
+            "notes": tuple(json.loads(about.get("notes", "[]"))),
         }
 
 

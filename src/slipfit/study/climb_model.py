@@ -73,13 +73,11 @@ class ClimbModel:
     def evaluate(self, inputs: Arrays, workers: int = 1) -> Verdicts:
         n = len(next(iter(inputs.values())))
         vary = {self.full_name(name): np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
-        if n == 1:  # one run alone has a kernel of its own, which rounds otherwise: two of it have the bits of many
-            vary = {name: np.repeat(column, 2) for name, column in vary.items()}
         batch = climb_many(self.robot, self.climb, vary, ends_only=True, workers=workers)
         code = {word: k for k, word in enumerate(self.outcomes)}
-        found = [code[verdict.name.lower()] for verdict in batch.verdicts[:n]]
+        found = [code[verdict.name.lower()] for verdict in batch.verdicts]
         numbers = [batch.margin, batch.stopped_at_s, batch.deepest_m]
         if self.has_reserve:
             numbers.append(reserve_beside(batch, self.robot, self.climb, workers=workers).reserve)
-        measures = {name: np.ascontiguousarray(column[:n]) for name, column in zip(self.measures, numbers, strict=True)}
+        measures = {name: np.ascontiguousarray(column) for name, column in zip(self.measures, numbers, strict=True)}
         return Verdicts(np.array(found, dtype=np.int16), measures)

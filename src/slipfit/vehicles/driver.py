@@ -30,7 +30,14 @@ class Seen(NamedTuple):
 class Table(NamedTuple):
     """Commands that were written down beforehand."""
 
-    commands: Any  # Shared (rows x wheels), or one table per run with as many entries
+    commands: Any  # Shared (rows x wheels)
+
+
+class OwnRows(NamedTuple):
+    """Commands that were written down beforehand, the first rows for each run by itself."""
+
+    own: Any  # a table per run (rows x wheels): the first rows
+    commands: Any  # Shared (all rows x wheels): the rows after them
 
 
 @chosen_by_type
@@ -61,3 +68,13 @@ def _(driver, notes, seen, turn, period_s, side_m, command):
     count = len(side_m)
     for n in range(count):
         command[n] = alike(driver.commands.array[turn * count + n], seen.x)
+
+
+@tell.of(OwnRows)
+def _(driver, notes, seen, turn, period_s, side_m, command):
+    count = len(side_m)
+    for n in range(count):
+        if turn * count + n < len(driver.own):
+            command[n] = driver.own[turn * count + n]
+        else:
+            command[n] = alike(driver.commands.array[turn * count + n], seen.x)

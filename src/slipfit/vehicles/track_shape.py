@@ -105,13 +105,33 @@ class TrackTables(NamedTuple):
 
 def counts(outline: Outline, segments: int) -> tuple[int, int]:
     """Segments of a straight run, and of half a sprocket's circle, of a belt with so many in all."""
-    length, arc = float(np.mean(outline.axle_distance_m)), np.pi * float(np.mean(outline.radius_m))
-    along = round(segments * length / (2.0 * (length + arc)))
-    return along, segments // 2 - along
+    along, _ = _divided(outline, segments)
+    return _of_all(along), segments // 2 - _of_all(along)
+
+
+def _divided(o: Outline, segments: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many segments a straight run and a flipper's underside have, of one robot or of each run; NaN where nothing tells."""
+    around = 2.0 * (np.asarray(o.axle_distance_m, dtype=float) + np.pi * np.asarray(o.radius_m, dtype=float))
+    along, flipper = np.round(segments * o.axle_distance_m / around), np.round(segments * o.flipper_length_m / around)
+    return np.asarray(along), np.maximum(2.0, flipper)
+
+
+def _of_all(count: np.ndarray) -> int:
+    """A count of runs that are divided alike; runs in which it is no number take what the others have."""
+    numbers = count[np.isfinite(count)]
+    return int(numbers.flat[0]) if numbers.size else 2
+
+
+def divided_alike(outline: Outline, segments: int, n: int) -> list[np.ndarray]:
+    """Numbers of the runs whose tracks have equally many segments everywhere, group by group: only those fit into one table."""
+    along, flipper = (np.broadcast_to(count, n) for count in _divided(outline, segments))
+    both = np.column_stack([np.where(np.isfinite(count), count, _of_all(count)) for count in (along, flipper)])
+    _, group = np.unique(both, axis=0, return_inverse=True)
+    return [np.flatnonzero(group.ravel() == k) for k in range(group.max() + 1)]
 
 
 def track_tables(outline: Outline, segments: int, n: int, *, has_flippers: bool, has_belly: bool) -> TrackTables:
-    """Tables of n runs, (n, entries)."""
+    """Tables of n runs that are `divided_alike`, (n, entries)."""
     o = Outline(*(np.broadcast_to(np.asarray(value, dtype=float), n) for value in outline))
     stations = [_belt_stations(o, segments)]
     radius = o.radius_m + o.cleat_height_m
@@ -216,9 +236,7 @@ def _flipper(o: Outline, segments: int) -> tuple[list[Stations], list[Discs], Ru
     """Underside of a flipper from the front axle to its tip, a little steeper where it tapers; its tip and its own sprocket,
     which stands beside the track's."""
     drum = _DRUM_SHARE * o.radius_m
-    count = max(
-        2, round(segments * float(np.mean(o.flipper_length_m)) / (2.0 * float(np.mean(o.axle_distance_m + np.pi * o.radius_m))))
-    )
+    count = _of_all(_divided(o, segments)[1])
     taper = np.arcsin((drum - o.flipper_tip_radius_m) / o.flipper_length_m)
     slope = o.flipper_angle_rad + taper
     tx, tz = np.cos(slope), np.sin(slope)

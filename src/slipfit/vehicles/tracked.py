@@ -56,10 +56,11 @@ class Begin(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What the belts are told: speeds of the left and right one for each control period, times a factor of the run."""
+    """What the belts are commanded: speeds of the left and the right one, times a share of them in each control period."""
 
-    factor: float
-    speeds: Any  # Shared, two per period
+    left: float  # m/s
+    right: float
+    share: Any  # Shared, one per period
 
 
 class TrackedRuns(NamedTuple):
@@ -117,8 +118,8 @@ def _drive(runs, i, hold, every, dt, out, status):
         if k > 0 and any_of(story.code == RUNNING):
             for j in range((k - 1) * every, k * every):
                 if j % hold == 0:
-                    for side in range(2):
-                        belts.told[side] = robot.told.factor * robot.told.speeds.array[2 * (j // hold) + side]
+                    share = robot.told.share.array[j // hold]
+                    belts.told[0], belts.told[1] = share * robot.told.left, share * robot.told.right
                 going = story.code == RUNNING
                 new = step(robot, wide, memory, packs, belts, s, dt)
                 s = choose(going, new, s)

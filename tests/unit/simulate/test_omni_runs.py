@@ -5,7 +5,7 @@ import pytest
 
 from robots import ground_with
 from slipfit.errors import SimulationError
-from slipfit.library import find_ground, find_omni_robot
+from slipfit.library import OmniRobot, find_ground, find_omni_robot
 from slipfit.report.figures import draw_drive
 from slipfit.simulate import Scenario, Trajectory, simulate, simulate_many
 from slipfit.simulate.commands import command_table
@@ -92,3 +92,12 @@ def test_a_run_with_a_number_that_is_none_has_no_result(name):
     good = {"phase_0_sectors": 0.0, "rigid_fraction": 0.1, "rollers": 8.0, "mu_w": 0.26}[name]
     batch = simulate_many("ohio_omni", Scenario(commands=SIDEWAYS), {name: [np.nan, good]}, ground=PAPER)
     assert batch.is_finished.tolist() == [False, True]
+
+
+def test_more_rollers_of_the_same_size_leave_less_between_them():
+    """Rollers of 0.6 rad: 8 of them leave 1 - 8 * 0.6 / (2 pi) of a turn rigid, 10 leave 1 - 10 * 0.6 / (2 pi)."""
+    data = find_omni_robot("ohio_omni").to_mapping()
+    wheels = {key: entry for key, entry in data["wheels"].items() if key != "rigid_fraction"} | {"roller_arc_rad": 0.6}
+    eight, ten = (OmniRobot.from_mapping(data | {"wheels": wheels | {"rollers": count}}, where="rollers") for count in (8, 10))
+    batch = simulate_many(eight, Scenario(commands=SIDEWAYS), {"rollers": [8.0, 10.0]}, ground=PAPER)
+    assert batch.run(1).y_m.tobytes() == simulate(ten, Scenario(commands=SIDEWAYS), ground=PAPER).y_m.tobytes()

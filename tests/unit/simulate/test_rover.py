@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robots import changed
+from robots import changed, ground_with
 from slipfit.errors import ParameterError, SlipfitError
 from slipfit.library import Terrain, find_ground, find_terrain
 from slipfit.simulate import Scenario, simulate, simulate_many
@@ -260,3 +260,19 @@ def test_wheels_that_spin_to_the_end_are_told():
     assert spun.spins_from_s == motion.time_s[last][0]
     assert any("all wheels spun" in note for note in spun.all_notes)
     assert np.isnan(motion.spins_from_s)
+
+
+def test_the_time_limit_of_a_route_counts_from_the_runs_own_start():
+    """Twice the time of the legs plus ten seconds (docs/reference/files), from each run's own start; on hardly any grip no
+    run arrives."""
+    ice, starts = ground_with("magic_formula", mu=0.001), [0.0, 1.5, -2.0]
+    scenario = Scenario(route={"waypoints_m": [[3.0, 0.0]], "speed_mps": 1.0}, record_s=0.1)
+    batch = simulate_many(ROVER, scenario, {"start_x_m": starts}, ground=ice)
+    for i, start_x_m in enumerate(starts):
+        start = scenario.start.model_copy(update={"x_m": start_x_m})
+        alone = simulate(ROVER, scenario.model_copy(update={"start": start}), ground=ice)
+        assert alone.time_s[-1] == pytest.approx(2.0 * (3.0 - start_x_m) + 10.0, abs=0.1)
+        assert batch.run(i).status is alone.status
+        assert batch.run(i).x_m.tobytes() == alone.x_m.tobytes()
+        assert batch.end_pose[i, 0] == alone.x_m[-1]
+    assert len(simulate_many(ROVER, scenario, {"start_x_m": starts}, ground=ice, ends_only=True).time_s) == 2

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robots import ground_with
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.library import find_ground, find_robot
 from slipfit.simulate import RunStatus, Scenario, simulate, simulate_many
@@ -94,6 +95,32 @@ def test_robots_scenarios_and_grounds_may_be_records_names_or_files(tmp_path):
 def test_an_unknown_surface_is_told_with_its_key():
     with pytest.raises(ParameterError, match=r"ground\.surface.*'lab_flor'.*did you mean 'lab_floor'"):
         simulate("p3at", straight(ground={"surface": "lab_flor"}))
+
+
+def test_a_ramp_begins_at_the_runs_own_speed():
+    """Linear from v to 0 within a second, without slip to speak of: v/2 metres; a robot that starts at rest stays where it is."""
+    braking = Scenario(commands=[{"for_s": 1.5, "v_mps": 0.0, "profile": "linear"}], start={"v_mps": 0.77})
+    speeds = np.array([0.0, 0.2, 0.4])
+    batch = simulate_many("p3at", braking, {"start_v_mps": speeds})
+    assert batch.end_pose[0, 0] == 0.0
+    assert batch.end_pose[:, 0] == pytest.approx(0.5 * speeds, abs=0.01)
+    start = braking.start.model_copy(update={"v_mps": 0.4})
+    alone = simulate("p3at", braking.model_copy(update={"start": start}))
+    assert batch.run(2).x_m.tobytes() == alone.x_m.tobytes()
+
+
+def test_the_commanded_turn_is_that_of_the_runs_wheels():
+    """Wheels twice as large turn the robot twice as far at the same speeds."""
+    batch = simulate_many("p3at", TURN, {"radius_m": [0.11, 0.22]})
+    assert [batch.run(i).commanded_turn_rad for i in range(2)] == pytest.approx([0.2, 0.4])
+
+
+def test_a_tyre_that_does_not_relax_is_itself_among_tyres_that_do():
+    """Without a relaxation length the law is another, and has no memory."""
+    batch = simulate_many("p3at", TURN, {"relaxation_lat_m": [0.1, 0.0, 0.2]}, ground=ground_with("wheel_slip"))
+    alone = simulate("p3at", TURN, ground=ground_with("wheel_slip"))
+    assert batch.run(1).heading_rad.tobytes() == alone.heading_rad.tobytes()
+    assert batch.run(0).heading_rad[-1] != alone.heading_rad[-1] != batch.run(2).heading_rad[-1]
 
 
 # --- what may be varied ----------------------------------------------------------------------------------------------

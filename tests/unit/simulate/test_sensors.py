@@ -238,3 +238,11 @@ def test_no_two_sensors_share_their_noise(motion):
     log = read(motion(LONG), **dict(zip(NOISY, noise, strict=True)))
     correlation = np.corrcoef([log[name].values[:, 0] for name in NOISY])
     assert np.abs(correlation - np.eye(3)).max() < 4 / math.sqrt(len(LONG))
+
+
+def test_an_imu_feels_the_gravity_of_the_scenario():
+    """Mars, 3.71 m/s², in place of the surface's own."""
+    scenario = Scenario(
+        commands=[{"for_s": 0.1, "v_mps": 0.0}], ground={"gravity_mps2": 3.71}, sensors={"imu": {"rate_hz": 100.0}}
+    )
+    assert simulate("p3at", scenario).readings["imu"].column("accel_z_mps2") == pytest.approx(3.71)
