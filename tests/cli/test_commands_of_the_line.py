@@ -68,7 +68,7 @@ ARGUMENTS = {
     ("circle",): ["--twin", "p3at.twin.yaml", "--turn-deg", "90", "--yaw-rate-radps", "0.5"],
     ("omni", "limit"): ["ohio_omni", "--ground", "ohio_paper"],
     ("omni", "move"): ["ohio_omni", "--ground", "ohio_paper", "--way-m", "0.1", "--speed", "0.2"],
-    ("omni", "calibrate"): [*(f"line_{k}" for k in range(6)), "--robot", "robotino"],
+    ("omni", "calibrate"): [*(f"line_{k}" for k in range(6)), "--truth", "pose", "--robot", "robotino"],
     ("omni", "tilt"): ["--mu-w-deg", "14.4", "--mu-w-deg", "14.6"],
     ("omni", "motor"): ["motors", "--supply-v", "24"],
     ("study",): ["curb.yaml"],

@@ -32,7 +32,7 @@ def test_a_log_without_poses_is_compared_by_its_gyro(slipfit, log, tmp_path):
     assert "NaN" not in result.out  # which JSON does not have
     notes = " ".join(document["notes"])
     assert "encoders silent for 3" in notes
-    assert "its x, y or yaw is never told" in notes
+    assert "fewer than three poses with x, y and yaw" in document["truth"]["why"]
     assert document["rungs"][0]["place_median_m"] is None
 
 

@@ -68,13 +68,15 @@ def test_squares_make_radii_and_track(slipfit):
     for k, turn in enumerate((0.5 * math.pi, -0.5 * math.pi)):
         path_log(square(4.0, turn), robot, 1.006, f"run_{k}.mcap")
     logs = ("run_0.mcap", "run_1.mcap")
-    document = json.loads(slipfit("umbmark", *logs, "--robot", "p3at", "--side-m", "4", "-o", "a.twin.yaml", "--json").out)
+    document = json.loads(
+        slipfit("umbmark", *logs, "--truth", "pose", "--robot", "p3at", "--side-m", "4", "-o", "a.twin.yaml", "--json").out
+    )
     assert document["e_b"]["value"] == pytest.approx(1.006, abs=3e-4)
     assert Twin.load("a.twin.yaml").powertrain.effective_track_m.value == pytest.approx(1.006 * robot.track_m, rel=1e-3)
-    general = slipfit("umbmark", *logs, "--robot", "p3at", "--any-path")
+    general = slipfit("umbmark", *logs, "--truth", "pose", "--robot", "p3at", "--any-path")
     assert "spin_track_m" in general.out
     squares = squares_of(robot, repeats=2)
-    written = slipfit("umbmark", *squares, "--robot", "p3at", "--any-path", "-o", "any.twin.yaml")
+    written = slipfit("umbmark", *squares, "--truth", "pose", "--robot", "p3at", "--any-path", "-o", "any.twin.yaml")
     assert "effective_track_m of the twin: as before, the paths do not tell it" in written.out  # closed paths know no scale
 
 
@@ -98,7 +100,18 @@ def test_squares_keep_the_mean_radius_of_a_twin(slipfit, tmp_path):
         f"  - {{distance_m: 5.0, left_counts: {rolled[0]}, right_counts: {rolled[1]}}}\nerrors: {{tape_m: 0.025}}\n"
     )
     slipfit("odometry", "tape.yaml", "--robot", "p3at", "-o", "a.twin.yaml")
-    line = ("umbmark", *squares_of(robot, repeats=2), "--robot", "p3at", "--twin", "a.twin.yaml", "-o", "b.twin.yaml")
+    line = (
+        "umbmark",
+        *squares_of(robot, repeats=2),
+        "--truth",
+        "pose",
+        "--robot",
+        "p3at",
+        "--twin",
+        "a.twin.yaml",
+        "-o",
+        "b.twin.yaml",
+    )
     assert slipfit(*line).code == 0
     found = Twin.load("b.twin.yaml").powertrain
     left, right = found.left.metres_per_count, found.right.metres_per_count
@@ -110,13 +123,13 @@ def test_squares_keep_the_mean_radius_of_a_twin(slipfit, tmp_path):
 def test_what_squares_cannot_be_is_refused(refused, slipfit):
     robot = find_robot("p3at")
     one, two = squares_of(robot)
-    assert "squares of 4 m" in refused("umbmark", one, two, "--robot", "p3at", "--side-m", "40")
-    assert "above zero" in refused("umbmark", one, two, "--robot", "p3at", "--side-m", "0")
-    assert "--any-path" in refused("umbmark", one, two, "--robot", "p3at", "--side-m", "4", "--any-path")
-    assert "same recording" in refused("umbmark", one, two, two, "--robot", "p3at")
-    assert "spreads are unknown" in slipfit("umbmark", one, two, "--robot", "p3at").out
+    assert "squares of 4 m" in refused("umbmark", one, two, "--truth", "pose", "--robot", "p3at", "--side-m", "40")
+    assert "above zero" in refused("umbmark", one, two, "--truth", "pose", "--robot", "p3at", "--side-m", "0")
+    assert "--any-path" in refused("umbmark", one, two, "--truth", "pose", "--robot", "p3at", "--side-m", "4", "--any-path")
+    assert "same recording" in refused("umbmark", one, two, two, "--truth", "pose", "--robot", "p3at")
+    assert "spreads are unknown" in slipfit("umbmark", one, two, "--truth", "pose", "--robot", "p3at").out
     slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml")
-    for command in (("umbmark", one, two), ("odometry", one)):
+    for command in (("umbmark", one, two, "--truth", "pose"), ("odometry", one, "--truth", "pose")):
         sentence = refused(*command, "--robot", "p3at", "--twin", "a.twin.yaml", "-o", "b.twin.yaml")
         assert "twin of atrv_jr" in sentence
 

@@ -19,7 +19,21 @@ def lines(tmp_path):
 
 
 def test_calibrate_tells_saves_and_draws(slipfit, lines, tmp_path):
-    done = slipfit("omni", "calibrate", *lines, "--robot", "robotino", "--hold-out", 3, "-o", "felt.json", "--plot", "felt.png")
+    done = slipfit(
+        "omni",
+        "calibrate",
+        *lines,
+        "--truth",
+        "pose",
+        "--robot",
+        "robotino",
+        "--hold-out",
+        3,
+        "-o",
+        "felt.json",
+        "--plot",
+        "felt.png",
+    )
     assert done.code == 0, done.err
     assert "slip map" in done.out
     assert "not fitted" in done.out
@@ -27,7 +41,7 @@ def test_calibrate_tells_saves_and_draws(slipfit, lines, tmp_path):
     saved = json.loads((tmp_path / "felt.json").read_text())
     assert saved["slip_factor"] == pytest.approx(0.8, abs=0.01)
     assert len(saved["judged_on"]) == 4
-    again = slipfit("omni", "calibrate", *lines, "--robot", "robotino", "--json")
+    again = slipfit("omni", "calibrate", *lines, "--truth", "pose", "--robot", "robotino", "--json")
     document = json.loads(again.out)
     assert document["scores"][-1]["percent"] < 0.5
     assert document["is_held_out"] is False
@@ -35,9 +49,9 @@ def test_calibrate_tells_saves_and_draws(slipfit, lines, tmp_path):
 
 def test_calibrate_refuses_in_a_sentence(refused, lines, tmp_path):
     assert "skid" in refused("omni", "calibrate", *lines, "--robot", "p3at")
-    assert "--hold-out 1" in refused("omni", "calibrate", *lines, "--robot", "robotino", "--hold-out", 1)
-    assert "expected 4 or more" in refused("omni", "calibrate", *lines[:3], "--robot", "robotino")
-    assert ".json" in refused("omni", "calibrate", *lines, "--robot", "robotino", "-o", "felt.yaml")
+    assert "--hold-out 1" in refused("omni", "calibrate", *lines, "--truth", "pose", "--robot", "robotino", "--hold-out", 1)
+    assert "expected 4 or more" in refused("omni", "calibrate", *lines[:3], "--truth", "pose", "--robot", "robotino")
+    assert ".json" in refused("omni", "calibrate", *lines, "--truth", "pose", "--robot", "robotino", "-o", "felt.yaml")
 
 
 def test_units_that_no_slip_explains_are_refused(refused, lines):
@@ -47,7 +61,7 @@ def test_units_that_no_slip_explains_are_refused(refused, lines):
         rows = path.read_text().splitlines()
         scaled = [",".join([row.split(",")[0], *(f"{16.0 * float(v):.9g}" for v in row.split(",")[1:])]) for row in rows[1:]]
         path.write_text("\n".join([rows[0], *scaled]) + "\n")
-    said = refused("omni", "calibrate", *lines, "--robot", "robotino")
+    said = refused("omni", "calibrate", *lines, "--truth", "pose", "--robot", "robotino")
     assert "0.05 times as far as the wheels of robotino roll" in said
     assert "check gear, counts per turn" in said
 

@@ -80,6 +80,8 @@ class DriveFit:
     slid_s: float = 0.0  # how long wheels slid, where a limit was found
     turned_rad: float = np.inf  # how far the wheels turned the robot, both ways added, less what counts make
     outlying: float = 1.0  # root mean square of the residuals over the noise that they were given in the end
+    doubtful_grip_s: float = 0.0  # of readings that were not used because wheels may have slid
+    is_grip_doubtful: bool = False  # wheels may have slid, and without these readings too little is left
     odometry_m: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))  # (T, 3) path by the model: time, x, y
     posterior: Posterior | None = None  # draws, where they were asked for
 
@@ -111,6 +113,11 @@ class Fit:
         several = len(self.drives) > 1
         return [f"{d.name}: {c}" if several else c for d in self.drives for c in d.inspection.corrections]
 
+    @property
+    def truth(self) -> list[str]:
+        """Which pose served as truth in each drive, and why."""
+        return [d.inspection.log.truth_line(named=len(self.drives) > 1) for d in self.drives]
+
     def __getitem__(self, name: str) -> FittedParameter:
         """A constant by its name or short name: fit["c_long"]."""
         return self.to_ground().parameter(name)
@@ -130,7 +137,7 @@ class Fit:
     def to_twin(self) -> Twin:
         """What calibrate writes and everything else reads."""
         logs = [LogOrigin(name=d.name, sha256=d.digest) for d in self.drives]
-        provenance = Provenance.now(logs, self.corrected, list(self.notes))
+        provenance = Provenance.now(logs, self.corrected, list(self.notes), self.truth)
         grounds = {self.ground: self.to_ground()}
         return Twin(robot=self.robot, grounds=grounds, powertrain=self.powertrain, provenance=provenance)
 
@@ -148,6 +155,7 @@ class Fit:
         rows = [f"{self.robot.name} on {self.ground}, law {self.law}: {_drives(self.drives)}"]
         rows += [f"  {name:<16}{_shown(p)}" for name, p in (*self.parameters.items(), *self.combinations.items())]
         rows += [f"  {line}" for line in self.identifiability]
+        rows += [f"  truth: {line}" for line in self.truth]
         if self.corrected:
             rows.append(f"  corrected: {'; '.join(self.corrected)}")
         for name, relative in self.repeatability.items():
@@ -183,11 +191,13 @@ def _document(d: DriveFit) -> dict[str, Any]:
         "inflation": d.inflation,
         "most_grip_used": d.most_grip_used,
         "slid_s": d.slid_s,
+        "doubtful_grip_s": d.doubtful_grip_s,
         "constants": {
             n: {"value": float(v), "std": float(s)}
             for n, v, s in zip(d.names, d.values, np.sqrt(np.diag(d.covariance)), strict=True)
         },
         "nuisances": {n.name: {"value": n.value, "std": n.std, "about": n.about} for n in d.nuisances},
+        "truth": d.inspection.log.truth_document(),
         "findings": d.inspection.to_document().get("findings", []),
         "protocol": d.protocol.to_document() if d.protocol else None,
         "posterior": d.posterior.to_document() if d.posterior else None,

@@ -63,6 +63,7 @@ class Problem:
     observations: Observations
     doubts: Doubts
     gravity_mps2: float
+    imu_at_m: tuple[float, float, float] | None = None  # on the robot, by the log's transforms
 
     def predict(self, x: Mapping[str, float], body: np.ndarray) -> list[np.ndarray]:
         """What each channel would have said."""
@@ -101,6 +102,8 @@ class Solution:
     noise: tuple[float, ...]
     cost: float
     is_converged: bool
+    doubtful_grip_s: float = 0.0  # readings that were not used because wheels may have slid
+    is_grip_doubtful: bool = False  # they were used, because too little is left without them
 
     @property
     def names(self) -> tuple[str, ...]:

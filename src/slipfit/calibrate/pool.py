@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from slipfit.calibrate.fit import DriveFit, Fit
+from slipfit.calibrate.grip import TRUSTED_GRIP
 from slipfit.calibrate.spread import BLOCK_S, quantile
 from slipfit.calibrate.unknowns import HIGHEST, LOWEST, NO_RELAXATION
 from slipfit.contact.wheel_slip import RELAXATION
@@ -243,7 +244,8 @@ def _mu(
 ) -> FittedParameter:
     if "mu" not in names:
         most = max(d.most_grip_used for d in drives)
-        note = "no wheel slid: the largest grip that was used is a lower bound"
+        is_sure = not any(d.doubtful_grip_s or d.is_grip_doubtful for d in drives)
+        note = f"{'no wheel slid: ' if is_sure else ''}the largest grip that was used is a lower bound"
         return FittedParameter(at_least=most, status=Status.NOT_EXCITED, source=source, note=note)
     k = list(names).index("mu")
     value, std = float(values[k]), float(np.sqrt(covariance[k, k]))
@@ -298,7 +300,14 @@ def _sentences(
             said.append(f"at least this grippy: {name} < {p.at_most:.3g} 1/N, 95 %; the sensors do not resolve the slip")
     if mu.status is Status.NOT_EXCITED and mu.at_least is not None:
         proven = f"; at least {mu.at_least:.2f} of the load was carried" if mu.at_least > LEAST_GRIP else ""
-        said.append(f"mu is not determined: no wheel slid{proven}")
+        is_sure = not any(d.doubtful_grip_s or d.is_grip_doubtful for d in drives)
+        said.append(f"mu is not determined{': no wheel slid' if is_sure else ''}{proven}")
+    for d in drives:
+        if d.doubtful_grip_s:
+            said.append(
+                f"{d.doubtful_grip_s:.0f} s in which wheels would carry more than {TRUSTED_GRIP:g} of their load are not used: "
+                f"they may have slid there; turn in wider arcs"
+            )
     is_scale_exact = not any(n.name == "gyro_scale" for d in drives for n in d.nuisances)
     if c_lat.value is not None and c_long.value is not None and is_scale_exact:
         said.append(
@@ -342,6 +351,11 @@ def _doubts(drives: Sequence[DriveFit]) -> tuple[str, ...]:
     for d in drives:
         if d.duration_s < d.log_s - 1.0:
             said.append(f"{d.name}: only the first {d.duration_s:.0f} s of {d.log_s:.0f} s are used; cut the log for others")
+        if d.is_grip_doubtful:
+            said.append(
+                f"{d.name}: wheels would carry more than {TRUSTED_GRIP:g} of their load during most of the drive; if they slid, "
+                f"the constants are wrong: do not use them, turn in wider arcs and accelerate more gently"
+            )
         if not d.is_converged:
             said.append(f"{d.name}: the solver did not come to an end; do not use these constants, look at the residuals")
         if d.misfit > POOR_FIT:

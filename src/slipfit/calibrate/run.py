@@ -19,16 +19,18 @@ from slipfit.calibrate.posterior import Posterior, PosteriorKind, checked_kind, 
 from slipfit.calibrate.protocol import ProtocolResult, run_protocol
 from slipfit.calibrate.replay import STEP_S, Replay, replay
 from slipfit.calibrate.spread import Spread, spread_of, without_robot
+from slipfit.calibrate.stamp_jitter import without_jitter
 from slipfit.calibrate.unknowns import Unknown, body, constant, imu_unknowns, pose_unknowns
 from slipfit.calibrate.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S, DOUBTED_INTERVAL_S, PoseNoise
 from slipfit.calibrate.wheel_speeds import angle_noise, change_of_acceleration, speed_noise, speeds_at, uncertain_acceleration
 from slipfit.errors import LogError, ParameterError, SlipfitError
 from slipfit.library import Ground, Robot, find_robot
 from slipfit.library.files import nearest
-from slipfit.logs import DriveLog, read_log
-from slipfit.logs.channels import ENCODERS
+from slipfit.logs import DriveLog
+from slipfit.logs.channels import ENCODERS, IMU
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.inspection import Inspection, inspect_log
+from slipfit.logs.read import loaded
 from slipfit.logs.wheel_motion import WheelAngles, wheel_angles
 from slipfit.twin import FittedPowertrain
 from slipfit.vehicles import skid_steer
@@ -61,6 +63,7 @@ def calibrate(
     counts_per_turn: float | None = None,
     gyro_scale_std: float = 0.0,
     posterior: PosteriorKind = "gauss",
+    truth: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Fit:
     """Find the slip constants of a robot on a ground from one or several recorded drives.
@@ -74,6 +77,8 @@ def calibrate(
     counts_per_turn : of encoders that tell ticks
     gyro_scale_std : how far the gyro's scale may be off, as a share (0.005: half a per cent), where no pose tells it
     posterior : gauss (a Gaussian about the fit), or emcee (draws with replays, of one log, up to a minute)
+    truth : the pose that serves as truth (a topic, or pose or odometry of a log without topics), or "none"; without it a pose
+        that is independent of the wheels, if there is one
 
     Examples
     --------
@@ -93,7 +98,7 @@ def calibrate(
     surface = _ground(law, gravity_mps2)
     drives, powertrain = [], None
     for log in logs:
-        record = log if isinstance(log, DriveLog) else read_log(log)
+        record = loaded(log, truth)
         drives.append(_fit_drive(record, chosen, surface, counts_per_turn, gyro_scale_std, progress, is_sampled=is_sampled))
         powertrain = powertrain or _speed_loops(drives[-1], chosen, counts_per_turn)
     fit = replace(pooled_fit(drives, chosen, ground, law, gravity_mps2), powertrain=powertrain)
@@ -136,7 +141,7 @@ def _fit_drive(
         raise LogError(f"{name}: {stop.channel + ': ' if stop.channel else ''}{stop.found}; {stop.remedy}")
     corrected = inspection.corrected
     try:
-        wheels = _shortened(wheel_angles(corrected, robot, counts_per_turn=counts))
+        wheels = without_jitter(_shortened(wheel_angles(corrected, robot, counts_per_turn=counts)))
         problem = problem_of(corrected, robot, ground, wheels, inspection)
     except LogError as error:
         raise LogError(f"{name}: {error}") from None
@@ -150,7 +155,7 @@ def _fit_drive(
 
 def _shortened(wheels: WheelAngles) -> WheelAngles:
     kept = wheels.stamps_ns <= wheels.stamps_ns[0] + int(LONGEST_S * NANOSECONDS)
-    return WheelAngles(wheels.stamps_ns[kept], wheels.angle_rad[kept], wheels.step_rad)
+    return replace(wheels, stamps_ns=wheels.stamps_ns[kept], angle_rad=wheels.angle_rad[kept])
 
 
 def problem_of(log: DriveLog, robot: Robot, ground: Ground, wheels: WheelAngles, inspection: Inspection) -> Problem:
@@ -159,7 +164,8 @@ def problem_of(log: DriveLog, robot: Robot, ground: Ground, wheels: WheelAngles,
     if observations.imu is None and observations.pose is None:
         raise LogError("neither IMU nor pose overlaps with the encoders; expected one of them while the wheels turn")
     model = replay(robot, ground, speeds_at(wheels, STEP_S))
-    return Problem(robot, model, observations, _doubts(model, robot, wheels, observations, inspection), ground.gravity_mps2.value)
+    doubts = _doubts(model, robot, wheels, observations, inspection)
+    return Problem(robot, model, observations, doubts, ground.gravity_mps2.value, imu_at_m=log.mounts_m.get(IMU))
 
 
 def _doubts(model: Replay, robot: Robot, wheels: WheelAngles, observations: Observations, inspection: Inspection) -> Doubts:
@@ -191,7 +197,7 @@ def unknowns_of(problem: Problem, robot: Robot, gyro_scale_std: float = 0.0) -> 
     has_pose = problem.observations.pose is not None
     if problem.observations.imu is not None:
         moves = bool(np.abs(problem.replay.wheel_speeds[0]).max() * robot.wheels.radius_m.value > 0.05)
-        found += imu_unknowns(has_pose=has_pose, moves_at_start=moves, gyro_scale_std=gyro_scale_std)
+        found += imu_unknowns(has_pose=has_pose, moves_at_start=moves, gyro_scale_std=gyro_scale_std, at_m=problem.imu_at_m)
     return found + (pose_unknowns() if has_pose else [])
 
 
@@ -252,6 +258,8 @@ def _record(
         yaw_rate_range_radps=(float(rates.min()), float(rates.max())),
         log_s=float(np.ptp(inspection.corrected[ENCODERS].stamps_ns)) / NANOSECONDS,
         is_converged=solution.is_converged,
+        doubtful_grip_s=solution.doubtful_grip_s,
+        is_grip_doubtful=solution.is_grip_doubtful,
         odometry_m=np.column_stack([problem.replay.time_s, body_columns[:, 0], body_columns[:, 1]])[thin],
         posterior=posterior,
     )

@@ -86,16 +86,25 @@ def tyres() -> list[Unknown]:
     ]
 
 
-def imu_unknowns(*, has_pose: bool, moves_at_start: bool, gyro_scale_std: float = 0.0) -> list[Unknown]:
-    """What may be wrong with an IMU. Its yaw scale shows only beside a pose; without one it is as exact as one says."""
+#: How far an IMU may be from where one expects it (m): from the wheels' center, and from where transforms say it is on a body
+#: whose origin may be off the wheels' center.
+IMU_STD_M, MOUNTED_STD_M = 0.2, 0.1
+
+
+def imu_unknowns(
+    *, has_pose: bool, moves_at_start: bool, gyro_scale_std: float = 0.0, at_m: tuple[float, float, float] | None = None
+) -> list[Unknown]:
+    """What may be wrong with an IMU. Its yaw scale shows only beside a pose; without one it is as exact as one says. `at_m` is
+    its position by the log's transforms."""
+    x_m, y_m, arm_std = (0.0, 0.0, IMU_STD_M) if at_m is None else (at_m[0], at_m[1], MOUNTED_STD_M)
     found = [
         Unknown("accel_bias_x_mps2", 0.0, 0.01, None, "accelerometer bias (or tilt) ahead", "sensors"),
         Unknown("accel_bias_y_mps2", 0.0, 0.01, None, "accelerometer bias (or tilt) to the left", "sensors"),
         Unknown("gyro_bias_radps", 0.0, 0.001, None, "gyro bias", "sensors"),
         Unknown("accel_scale", 1.0, 0.01, 0.03, "accelerometer scale, wheel radius included", "sensors", 1.0),
         Unknown("imu_yaw_rad", 0.0, 0.005, 0.05, "IMU turned about the vertical", "sensors"),
-        Unknown("imu_x_m", 0.0, 0.01, 0.2, "IMU ahead of the wheels' centre", "sensors"),
-        Unknown("imu_y_m", 0.0, 0.01, 0.2, "IMU left of the wheels' centre", "sensors"),
+        Unknown("imu_x_m", x_m, 0.01, arm_std, "IMU ahead of the wheels' centre", "sensors", x_m),
+        Unknown("imu_y_m", y_m, 0.01, arm_std, "IMU left of the wheels' centre", "sensors", y_m),
         Unknown("imu_clock_s", 0.0, 0.001, 0.05, "IMU stamps behind the encoders'", "sensors"),
         Unknown("floor_slope_x", 0.0, 0.001, 0.01, "floor rising along the first heading", "sensors"),
         Unknown("floor_slope_y", 0.0, 0.001, 0.01, "floor rising to the left of it", "sensors"),

@@ -6,7 +6,7 @@ robot was seen then. Without a pose, yaw rates are compared with the gyro and ac
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 
 from slipfit.calibrate.replay import STEP_S, replay
+from slipfit.calibrate.stamp_jitter import without_jitter
 from slipfit.calibrate.wheel_speeds import speeds_at
 from slipfit.errors import LogError, ParameterError
 from slipfit.library import Ground, Robot
-from slipfit.logs import DriveLog, read_log
+from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU, POSE, SEGMENTS
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.inspection import Inspection, inspect_log
-from slipfit.logs.wheel_motion import WheelAngles, wheel_angles
+from slipfit.logs.read import loaded
+from slipfit.logs.wheel_motion import wheel_angles
 from slipfit.twin import Twin
 from slipfit.vehicles.kinematic import EqualSlip, IdealDrive, drive_one
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
@@ -117,6 +119,7 @@ class Validation:
     rates: Rates | None  # None with a pose
     left_out: int  # windows with a pose that jumped
     notes: tuple[str, ...]
+    truth: tuple[str, ...] = ()  # which pose of each log served as truth, and why
 
     @property
     def scores(self) -> dict[str, float]:
@@ -172,6 +175,7 @@ class Validation:
             "scores": self.scores,
             "winner": self.winner,
             "beats_no_slip": self.beats_no_slip,
+            "truth": list(self.truth),
             "notes": list(self.notes),
         }
 
@@ -181,6 +185,7 @@ class Validation:
         rows += [f"  {name} is no test: the twin was fitted on it" for name in self.seen]
         if self.corrected:
             rows.append(f"  corrected first: {'; '.join(self.corrected)}")
+        rows += [f"  truth: {line}" for line in self.truth]
         rows += list(_rate_rows(self.rates) if self.rates else _horizon_rows(self.horizons))
         rows += [f"  {note}" for note in self.notes]
         scores = ", ".join(f"{ABOUT[m]} {score:.2f}" for m, score in self.scores.items())
@@ -218,6 +223,7 @@ def validate(
     horizons_s: Sequence[float] = HORIZONS_S,
     distances_m: Sequence[float] = DISTANCES_M,
     counts_per_turn: float | None = None,
+    truth: str | None = None,
 ) -> Validation:
     """Predict recorded drives from their wheel speeds, with the twin and with models that know less.
 
@@ -227,6 +233,7 @@ def validate(
     logs : recordings with encoders and a pose; or an IMU alone, which judges turning and accelerating but no distance
     ground : of a twin with several grounds, the one that the logs were driven on
     horizons_s, distances_m : lengths of windows; those that no log reaches are left out
+    truth : the pose that serves as truth, as in `read_log`
 
     Examples
     --------
@@ -238,7 +245,7 @@ def validate(
         raise ParameterError(f"horizons {', '.join(f'{h:g}' for h in horizons_s) or 'none'}; expected seconds above 0")
     record = twin if isinstance(twin, Twin) else Twin.load(twin)
     name = record.ground_name(ground)
-    records = [entry if isinstance(entry, DriveLog) else read_log(entry) for entry in logs]
+    records = [loaded(entry, truth) for entry in logs]
     drives = [_Drive.of(entry, record.robot, record.ground(name), counts_per_turn) for entry in records]
     with_pose = [d for d in drives if POSE in d.log]
     known = {origin.sha256 for origin in record.provenance.logs if origin.sha256}
@@ -259,6 +266,7 @@ def validate(
         rates=None if with_pose else _rates(drives),
         left_out=jumped,
         notes=notes,
+        truth=tuple(d.inspection.log.truth_line(named=len(drives) > 1) for d in drives),
     )
 
 
@@ -301,9 +309,10 @@ class _Drive:
             wheels = wheel_angles(inspection.corrected, robot, counts_per_turn=counts_per_turn)
         except LogError as error:
             raise LogError(f"{name}: {error}") from None
-        start, end = int(wheels.stamps_ns[0]), int(wheels.stamps_ns[-1])
-        kept = wheels.stamps_ns <= start + int(LONGEST_S * NANOSECONDS)
-        speeds = speeds_at(WheelAngles(wheels.stamps_ns[kept], wheels.angle_rad[kept], wheels.step_rad), STEP_S)
+        kept = wheels.stamps_ns <= wheels.stamps_ns[0] + int(LONGEST_S * NANOSECONDS)
+        regular = without_jitter(replace(wheels, stamps_ns=wheels.stamps_ns[kept], angle_rad=wheels.angle_rad[kept]))
+        start, end = int(regular.stamps_ns[0]), int(wheels.stamps_ns[-1])
+        speeds = speeds_at(regular, STEP_S)
         rims = speeds * robot.wheels.radius_m.value
         sides = np.column_stack([rims[:, ::2].mean(axis=1), rims[:, 1::2].mean(axis=1)])
         body = replay(robot, ground, speeds).bodies({}, 1)[0]

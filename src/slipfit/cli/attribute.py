@@ -11,9 +11,12 @@ from slipfit.cli.log_options import (
     RobotOption,
     SameDriveFlag,
     TopicOption,
+    TruthOption,
     check_one_drive,
     named_topics,
     read_drives,
+    truth_documents,
+    truth_lines,
 )
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 from slipfit.cli.results import check_results, write_results
@@ -26,6 +29,7 @@ def attribute(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the parts (.json).")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the parts (.png, .svg or .pdf).")] = None,
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     same_drive: SameDriveFlag = False,
     counts_per_turn: CountsOption = None,
@@ -44,13 +48,13 @@ def attribute(
     check_one_drive(logs, same_drive=same_drive)
     check_results(out, plot, force=force)
     with working(f"splitting errors of {', '.join(log.name for log in logs)}") as work:
-        (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        (drive,) = read_drives(logs, topics=named, columns=columns, truth=truth, same_drive=same_drive, progress=work)
         ladder = compare(drive, robot=robot, horizon_s=horizon, counts_per_turn=counts_per_turn, progress=work)
         work("splitting errors")
         found = split(ladder, drive, counts_per_turn=counts_per_turn)
     written = write_results(found, lambda: _drawn(found), out, plot, force=force)
-    lines = [found.summary(), *(f"wrote {path}" for path in written)]
-    show("\n".join(lines), {**found.to_document(), "written": written}, as_json=json)
+    lines = [found.summary(), *truth_lines([drive]), *(f"wrote {path}" for path in written)]
+    show("\n".join(lines), {**found.to_document(), **truth_documents([drive]), "written": written}, as_json=json)
 
 
 def _drawn(attribution):  # type: ignore[no-untyped-def]  # imports are heavy

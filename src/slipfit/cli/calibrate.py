@@ -11,6 +11,7 @@ from slipfit.cli.log_options import (
     RobotOption,
     SameDriveFlag,
     TopicOption,
+    TruthOption,
     named_topics,
     read_drives,
 )
@@ -42,6 +43,7 @@ def calibrate(
         str, typer.Option(help="gauss, or emcee: intervals from draws, of one log (pip install 'slipfit\\[posterior]').")
     ] = "gauss",
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     same_drive: SameDriveFlag = False,
     counts_per_turn: CountsOption = None,
@@ -68,7 +70,7 @@ def calibrate(
         check_target(page, force=force, formats=(".html",))
     kind, chosen, named = checked_kind(posterior), find_robot(robot), named_topics(topic)
     with working(f"calibrating {chosen.name} from {', '.join(log.name for log in logs)}") as work:
-        drives = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        drives = read_drives(logs, topics=named, columns=columns, truth=truth, same_drive=same_drive, progress=work)
         without = _without_accelerations(drives)
         if without:
             unused = {

@@ -11,6 +11,7 @@ from slipfit.cli.log_options import (
     RobotOption,
     SameDriveFlag,
     TopicOption,
+    TruthOption,
     check_one_drive,
     named_topics,
     read_drives,
@@ -32,6 +33,7 @@ def compare(
     ground: Annotated[str, typer.Option(help="What to call the ground in the twin.")] = "calibrated",
     plot: Annotated[Path | None, typer.Option(help="Draw the ladder of models (.png, .svg or .pdf).")] = None,
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     same_drive: SameDriveFlag = False,
     counts_per_turn: CountsOption = None,
@@ -61,7 +63,7 @@ def compare(
         check_target(twin, force=force or is_added, formats=(".yaml", ".yml"))
         check_robot(older, robot)
     with working(f"comparing models on {', '.join(log.name for log in logs)}") as work:
-        (drive,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        (drive,) = read_drives(logs, topics=named, columns=columns, truth=truth, same_drive=same_drive, progress=work)
         ladder = build(drive, robot=robot, horizon_s=horizon, counts_per_turn=counts_per_turn, progress=work)
     written = []
     if twin:

@@ -71,9 +71,11 @@ def estimate(
     into: TwinOption = None,
     new_ground: Annotated[str, typer.Option(help="What to call the ground in that twin.")] = "driven",
     truth: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="How the robot really moved: what `slipfit simulate -o` wrote (.parquet, .csv), or a log with a better pose."
+            metavar="TOPIC|none|FILE",
+            help="Pose of the log that the filter uses, or none (default: one that is independent of the wheels). Or a file to "
+            "compare with: what `slipfit simulate -o` wrote (.parquet, .csv), or a log with a better pose.",
         ),
     ] = None,
     withhold: Annotated[
@@ -119,17 +121,20 @@ def estimate(
     is_pose_given = pose_std_m is not None or pose_std_rad is not None
     widen = tuple(sensor for sensor in SENSORS if not (sensor == "pose" and is_pose_given))
     robot, expected, used = body_of(driver), _expected(slip_map, driver), _used(withhold)
-    _check_truth(truth, used, logs)
+    reference = Path(truth) if truth is not None and _is_file(truth) else None
+    _check_truth(reference, used, logs)
     forces = _forces(driver, newton_per_ampere, newton_per_ampere_std, contact_length_m, contact_area_m2, soil)
     said = "; a filter that was never run here is compiled first, a minute or two"
     with working(f"estimating slip in {', '.join(log.name for log in logs)}{said}") as work:
-        (log,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        pose = None if reference is not None else truth
+        (log,) = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, truth=pose, progress=work)
         _check_currents(log, robot, wanted=newton_per_ampere is not None or contact_area_m2 is not None)
         work("filtering")
         found = run(
             driver, log, ground=ground, formulation="centres" if centres else "slip", settings=settings, smooth=not forward,
             counts_per_turn=counts_per_turn, late_s=None if pose_late_s is None else {"pose": pose_late_s}, imu_at_m=imu_at_m,
-            effective_track_m=effective_track_m, expected=expected, widen=widen, use=used, truth=_truth(truth, used, log, named),
+            effective_track_m=effective_track_m, expected=expected, widen=widen, use=used,
+            truth=_truth(reference, used, log, named),
         )  # fmt: skip
         more = _more(found, log, robot, forces)
         if with_surfaces:
@@ -220,6 +225,11 @@ def _spread(option: str, given: float, unit: str) -> float:
     if not 0.0 < given < float("inf"):
         raise ParameterError(f"{option} is {given:g}; expected the standard deviation of a pose, more than 0 {unit}")
     return given
+
+
+def _is_file(truth: str) -> bool:
+    """Whether --truth names a file, and not a topic."""
+    return Path(truth).exists() or Path(truth).suffix in (".parquet", ".csv", ".mcap", ".bag", ".db3")
 
 
 def _check_truth(truth: Path | None, used: tuple[str, ...], logs: list[Path]) -> None:

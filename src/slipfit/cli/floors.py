@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from slipfit.cli.log_options import ColumnsOption, CountsOption, RobotOption, TopicOption, named_topics, read_drives
+from slipfit.cli.log_options import (
+    ColumnsOption,
+    CountsOption,
+    RobotOption,
+    TopicOption,
+    TruthOption,
+    named_topics,
+    read_drives,
+    truth_documents,
+    truth_lines,
+)
 from slipfit.cli.output import JsonFlag, show, working
 
 
@@ -15,6 +25,7 @@ def floors(
     robot: RobotOption,
     horizon: Annotated[float, typer.Option(help="Length of the windows, seconds.", min=0.2, max=60.0)] = 2.0,
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     counts_per_turn: CountsOption = None,
     json: JsonFlag = False,
@@ -31,10 +42,11 @@ def floors(
 
     chosen, named = find_robot(robot), named_topics(topic)
     with working(f"comparing {first.name} and {second.name}") as work:
-        logs = read_drives([first, second], topics=named, columns=columns, progress=work)
+        logs = read_drives([first, second], topics=named, columns=columns, truth=truth, progress=work)
         work("fitting both")
         one, other = (drive_of(log, chosen, horizon_s=horizon, counts_per_turn=counts_per_turn) for log in logs)
         found = same_floor_of_drives(one, other, drifting_icr(chosen))
-    show(found.summary(), found.to_document(), as_json=json)
+    lines = [found.summary(), *truth_lines(logs)]
+    show("\n".join(lines), {**found.to_document(), **truth_documents(logs)}, as_json=json)
     if found.is_other:
         raise typer.Exit(1)

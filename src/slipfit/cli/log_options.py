@@ -1,8 +1,9 @@
 """How every command that reads logs is told its topics and columns, and which files are of one drive."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,12 +19,25 @@ ColumnsOption = Annotated[
     list[Path] | None,
     typer.Option("--columns", help="Column map of CSV logs: one for all, or one for each file in their order."),
 ]
+TruthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--truth",
+        metavar="TOPIC|none",
+        help="Pose that serves as ground truth (a topic, /tf#map:base_link, or pose or odometry of a CSV file), or none. "
+        "Default: a pose that is independent of the wheels, if there is one.",
+    ),
+]
 SameDriveFlag = Annotated[
     bool,
     typer.Option("--same-drive", help="The files are parts of one drive (IMU in one, wheels in another), not several drives."),
 ]
 RobotOption = Annotated[str, typer.Option("--robot", help="Robot of the library (slipfit robots), or a robot file.")]
 CountsOption = Annotated[float | None, typer.Option("--counts-per-turn", help="Of encoders that tell ticks.")]
+
+
+#: Up to so many logs, the truth of each is stated by itself.
+FEW_LOGS = 3
 
 
 def named_topics(topics: list[str] | None) -> dict[str, str]:
@@ -43,10 +57,12 @@ def read_drives(
     topics: Mapping[str, str],
     columns: Sequence[Path] | None = None,
     same_drive: bool = False,
+    truth: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list["DriveLog"]:
     """Every file as a log, or all of them as one; each CSV file by its own column map, or by the only one."""
     from slipfit.logs import join_logs, read_log
+    from slipfit.logs.provenance import with_truth
 
     maps = _maps(paths, columns or ())
     logs = []
@@ -54,8 +70,22 @@ def read_drives(
         progress(f"reading {path.name}")
         # Beside a CSV file, topics are meant for the bag.
         named = {} if same_drive and column_map is not None else topics
-        logs.append(read_log(path, topics=named, columns=column_map))
-    return [join_logs(*logs)] if same_drive else logs
+        logs.append(read_log(path, topics=named, columns=column_map, truth=None if same_drive else truth))
+    return [with_truth(join_logs(*logs), truth)] if same_drive else logs
+
+
+def truth_lines(logs: Sequence["DriveLog"]) -> list[str]:
+    """Which pose of each log served as truth, and why, as lines to print; counted where there are many logs."""
+    if len(logs) <= FEW_LOGS:
+        return [f"  truth: {log.truth_line(named=len(logs) > 1)}" for log in logs]
+    chosen = [log.truth.chosen if log.truth is not None else None for log in logs]
+    kinds = Counter(f"{pose.name}, {pose.origin.value}" if pose is not None else "no pose" for pose in chosen)
+    return [f"  truth: {kind}, in {count} of {len(logs)} logs" for kind, count in kinds.most_common()]
+
+
+def truth_documents(logs: Sequence["DriveLog"]) -> dict[str, Any]:
+    """The same for --json, by log."""
+    return {"truth": {log.source or log.about or f"log {k}": log.truth_document() for k, log in enumerate(logs)}}
 
 
 def check_one_drive(paths: Sequence[Path], *, same_drive: bool) -> None:

@@ -6,13 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from slipfit.cli.log_options import ColumnsOption, CountsOption, RobotOption, TopicOption, named_topics, read_drives
+from slipfit.cli.log_options import (
+    ColumnsOption,
+    CountsOption,
+    RobotOption,
+    TopicOption,
+    TruthOption,
+    named_topics,
+    read_drives,
+    truth_documents,
+    truth_lines,
+)
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 from slipfit.errors import ParameterError
 
 if TYPE_CHECKING:
     from slipfit.calibrate.odometry import OdometryConstants
     from slipfit.library import Robot
+    from slipfit.logs import DriveLog
     from slipfit.twin import FittedPowertrain, LogOrigin, Twin
 
 TwinOption = Annotated[Path | None, typer.Option("--twin", help="Twin to add the constants to; without it a new one is made.")]
@@ -30,6 +41,7 @@ def odometry(
     out: OutOption = None,
     ground: GroundOption = "lab_floor",
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     counts_per_turn: CountsOption = None,
     json: JsonFlag = False,
@@ -46,20 +58,25 @@ def odometry(
     from slipfit.twin import FittedPowertrain, LogOrigin
 
     given = _given(robot, twin, counts_per_turn, out, force=force)
-    known, found, origins = given.known, [], []
+    known, found, origins, drives = given.known, [], [], []
     with working(f"odometry of {given.robot.name}") as work:
         for path in inputs:
             work(f"reading {path.name}")
             if is_readings(path):
                 found.append(constants_of(path, given.robot, known=known))
             else:
-                (log,) = read_drives([path], topics=named_topics(topic), columns=columns)
+                (log,) = read_drives([path], topics=named_topics(topic), columns=columns, truth=truth)
+                drives.append(log)
                 counts = known.turn_counts_both if known else None
                 found.append(constants_of_log(log, given.robot, counts_per_turn=counts, known=known))
                 origins.append(LogOrigin(name=log.source, sha256=log.digest))
             known = (known or FittedPowertrain()).merged(found[-1].powertrain)
-    lines = [one.summary() for one in found]
-    document = {**_together(found), "powertrain": known.model_dump(exclude_none=True) if known else None}
+    lines = [*(one.summary() for one in found), *truth_lines(drives)]
+    document = {
+        **_together(found),
+        **truth_documents(drives),
+        "powertrain": known.model_dump(exclude_none=True) if known else None,
+    }
     if known and (out or given.base):
         made = given.with_powertrain(known, ground, origins, f"powertrain from {', '.join(path.name for path in inputs)}")
         lines += _told(made, document, out, force=force)
@@ -75,6 +92,7 @@ def umbmark(
     out: OutOption = None,
     ground: GroundOption = "lab_floor",
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     counts_per_turn: CountsOption = None,
     json: JsonFlag = False,
@@ -93,15 +111,15 @@ def umbmark(
     known = given.known
     counts = known.turn_counts_both if known else None
     with working(f"odometry of {given.robot.name} from {len(logs)} paths") as work:
-        drives = read_drives(logs, topics=named_topics(topic), columns=columns, progress=work)
+        drives = read_drives(logs, topics=named_topics(topic), columns=columns, truth=truth, progress=work)
         result = (
             calibrate_paths(*drives, robot=given.robot, known=known)
             if any_path
             else run_umbmark(*drives, robot=given.robot, known=known, side_m=side_m)
         )
-    document, found = result.to_document(), result.powertrain(counts)
+    document, found = {**result.to_document(), **truth_documents(drives)}, result.powertrain(counts)
     document["powertrain"] = found.model_dump(exclude_none=True)
-    lines = [result.summary()]
+    lines = [result.summary(), *truth_lines(drives)]
     if out:
         origins = [LogOrigin(name=log.source, sha256=log.digest) for log in drives]
         whole = known.merged(found) if known else found
@@ -129,6 +147,7 @@ def circle(
     turn_deg: Annotated[float, typer.Option("--turn-deg", help="How far to drive in simulation.")] = 360.0,
     start_s: Annotated[float, typer.Option("--start-s", help="When the circle begins in the log.")] = 0.0,
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     counts_per_turn: CountsOption = None,
     json: JsonFlag = False,
@@ -145,6 +164,7 @@ def circle(
     if log is None:
         if twin is None:
             raise ParameterError("circle: neither log nor twin; give a LOG with --robot, or --twin TWIN to simulate")
+        drives: list[DriveLog] = []
         checked = simulate_circle(Twin.load(twin), v_mps, yaw_rate_radps, math.radians(turn_deg))
     else:
         if robot is None and twin is None:
@@ -153,10 +173,11 @@ def circle(
         chosen = find_robot(robot) if robot else base.robot if base else None
         assert chosen is not None
         known = _with_counts(base.powertrain if base else None, counts_per_turn)
-        (drive,) = read_drives([log], topics=named_topics(topic), columns=columns)
-        run = run_of_log(drive, chosen, counts_per_turn=known.turn_counts_both if known else None)
+        drives = read_drives([log], topics=named_topics(topic), columns=columns, truth=truth)
+        run = run_of_log(drives[0], chosen, counts_per_turn=known.turn_counts_both if known else None)
         checked = check_run(run, v_mps, yaw_rate_radps, start_s=start_s)
-    show(checked.summary(), checked.to_document(), as_json=json)
+    text = "\n".join([checked.summary(), *truth_lines(drives)])
+    show(text, {**checked.to_document(), **(truth_documents(drives) if drives else {})}, as_json=json)
 
 
 class _Given(NamedTuple):

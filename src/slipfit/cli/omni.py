@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from slipfit.cli.log_options import ColumnsOption, CountsOption, RobotOption, TopicOption, named_topics, read_drives
+from slipfit.cli.log_options import (
+    ColumnsOption,
+    CountsOption,
+    RobotOption,
+    TopicOption,
+    TruthOption,
+    named_topics,
+    read_drives,
+    truth_documents,
+    truth_lines,
+)
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table, working
 from slipfit.errors import ParameterError
 
@@ -51,6 +61,7 @@ def calibrate(
         Path | None, typer.Option("--ground-out", help="Write the surface as a ground for slipfit simulate, .yaml.")
     ] = None,
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     counts_per_turn: CountsOption = None,
     json: JsonFlag = False,
@@ -76,7 +87,7 @@ def calibrate(
         check_target(ground_out, force=force, formats=(".yaml", ".yml"))
     chosen = find_omni_robot(robot)
     with working(f"{chosen.name} from {len(logs)} runs") as work:
-        drives = read_drives(logs, topics=named_topics(topic), columns=columns, progress=work)
+        drives = read_drives(logs, topics=named_topics(topic), columns=columns, truth=truth, progress=work)
         work("fitting")
         runs = runs_of_logs(drives, chosen, counts_per_turn=counts_per_turn)
         held = [run for k, run in enumerate(runs) if hold_out and k % hold_out == hold_out - 1]
@@ -94,8 +105,8 @@ def calibrate(
     if plot:
         save_figure(draw_omni(found), plot, force=force)
         written.append(plot)
-    text = "\n".join([found.summary(), *(f"wrote {path}" for path in written)])
-    show(text, found.to_document() | {"written": written}, as_json=json)
+    text = "\n".join([found.summary(), *truth_lines(drives), *(f"wrote {path}" for path in written)])
+    show(text, found.to_document() | truth_documents(drives) | {"written": written}, as_json=json)
 
 
 @app.command("tilt")

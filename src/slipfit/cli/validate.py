@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from slipfit.cli.log_options import ColumnsOption, CountsOption, SameDriveFlag, TopicOption, named_topics, read_drives
+from slipfit.cli.log_options import (
+    ColumnsOption,
+    CountsOption,
+    SameDriveFlag,
+    TopicOption,
+    TruthOption,
+    named_topics,
+    read_drives,
+)
 from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 from slipfit.errors import ParameterError
 
@@ -17,6 +25,7 @@ def validate(
     horizons: Annotated[str, typer.Option(help="Lengths of windows, in seconds, with commas.")] = "1,2,5,10",
     plot: Annotated[Path | None, typer.Option(help="Draw the errors into this picture (.png, .svg or .pdf).")] = None,
     topic: TopicOption = None,
+    truth: TruthOption = None,
     columns: ColumnsOption = None,
     same_drive: SameDriveFlag = False,
     counts_per_turn: CountsOption = None,
@@ -39,7 +48,7 @@ def validate(
 
         check_target(plot, force=force, formats=FIGURE_FORMATS)
     with working(f"validating on {', '.join(log.name for log in logs)}") as work:
-        drives = read_drives(logs, topics=named, columns=columns, same_drive=same_drive, progress=work)
+        drives = read_drives(logs, topics=named, columns=columns, truth=truth, same_drive=same_drive, progress=work)
         work("predicting")
         validation = compare(record, *drives, ground=ground, horizons_s=lengths, counts_per_turn=counts_per_turn)
     written = []

@@ -22,6 +22,7 @@ from slipfit.logs.channels import ENCODERS, GNSS, IMU, ODOMETRY
 from slipfit.logs.channels import POSE as POSES
 from slipfit.logs.inspection import inspect_log, inspect_stamps
 from slipfit.logs.inspection.record import Finding, Severity, spans
+from slipfit.logs.provenance import with_truth
 from slipfit.logs.wheel_motion import TurnCounts
 from slipfit.twin import AnyTwin
 from slipfit.vehicles.slip_filter import ACCELEROMETER, GATED, GYRO, POSE, PSI, RELOCATED, USED, VELOCITY, N, Q
@@ -79,6 +80,9 @@ def estimate(
         given, none where they are
     truth : how the robot really moved, which the filter is not told: its errors are compared with the spreads that it says
     """
+    log = with_truth(log)
+    if imu_at_m is None and IMU in log.mounts_m:
+        imu_at_m = log.mounts_m[IMU][:2]
     motion = motion_of(
         driver, ground=ground, formulation=formulation, effective_track_m=effective_track_m, expected=expected, imu_at_m=imu_at_m
     )
@@ -198,7 +202,7 @@ def _record(
         slip_velocity_std=slipping_std, velocity=velocity, velocity_std=velocity_std, pose=best[:, : PSI + 1],
         pose_std=best[:, N : N + PSI + 1], rims_mps=rims, stuck=verdict.probability, warning_s=verdict.warning_s,
         alarms_s=verdict.alarms_s, late_s=delays, consistency=consistency(readings, run), findings=tuple(findings),
-        is_smoothed=run.smoothed is not None,
+        is_smoothed=run.smoothed is not None, pose_used=log.truth_line(),
     )  # fmt: skip
 
 

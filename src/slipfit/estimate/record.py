@@ -173,6 +173,7 @@ class SlipEstimate:
     findings: tuple[Finding, ...] = ()
     is_smoothed: bool = False
     errors: tuple[StateConsistency, ...] = ()  # against a truth, where one was given
+    pose_used: str = ""  # which pose of the log was used, and why
 
     @property
     def is_omni(self) -> bool:
@@ -208,6 +209,7 @@ class SlipEstimate:
             f"  {sensor}: stamps {abs(late):.3f} s {'late' if late >= 0.0 else 'ahead'}, used"
             for sensor, late in self.late_s.items()
         ]
+        rows += [f"  pose: {self.pose_used}"] if self.pose_used else []
         rows += [f"  innovations, {c}" for c in self.consistency]
         rows += [f"  errors, {e}" for e in self.errors]
         rows.append(f"  stuck: {self._stuck_words()}")
@@ -242,6 +244,7 @@ class SlipEstimate:
             "is_smoothed": self.is_smoothed,
             "slip": found,
             "late_s": dict(self.late_s),
+            "truth": self.pose_used,
             "consistency": [
                 {
                     "sensor": c.sensor, "readings": c.readings, "mean": c.mean, "band_95": list(c.band_95), "refused": c.refused,
@@ -340,6 +343,7 @@ class SlipEstimate:
             robot=data["robot"], name=data["log"], digest=data["sha256"], formulation=data["formulation"],
             start_ns=data["start_ns"], warning_s=warning, alarms_s=tuple(data["stuck"]["alarms_s"]), late_s=data["late_s"],
             consistency=consistency, findings=findings, is_smoothed=data["is_smoothed"],
+            pose_used=str(data.get("truth", "")),
             errors=tuple(StateConsistency.from_document(e) for e in data.get("errors", ())), **series,
         )  # fmt: skip
 

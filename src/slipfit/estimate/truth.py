@@ -26,6 +26,7 @@ from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE, POSE_COLUMNS
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.poses import has_pose
+from slipfit.logs.provenance import with_truth
 from slipfit.simulate.trajectory import Trajectory
 from slipfit.vehicles.slip_filter import POSE as POSE_EVENT
 from slipfit.vehicles.slip_filter import PSI, N, Q
@@ -63,9 +64,10 @@ class Truth:
     @classmethod
     def of_log(cls, log: DriveLog) -> "Truth":
         """A pose that the filter is not told, as of mocap, with the noise by which it scatters."""
-        name = log.source or log.about or "reference"
+        log, name = with_truth(log), log.source or log.about or "reference"
         if not has_pose(log):
-            raise LogError(f"{name}: no pose to compare with; expected a channel '{POSE}' with {', '.join(POSE_COLUMNS)}")
+            why = f" ({log.truth_line()})" if log.truth is not None and log.truth.poses else ""
+            raise LogError(f"{name}: no pose to compare with{why}; expected a channel '{POSE}' with {', '.join(POSE_COLUMNS)}")
         pose = np.column_stack([log[POSE].column(column) for column in POSE_COLUMNS])
         told = np.isfinite(pose).all(axis=1)
         time_s, pose = log[POSE].stamps_ns[told] / NANOSECONDS, pose[told]

@@ -1,18 +1,21 @@
 """Bags of ROS 1 and ROS 2 through rosbags, without ROS: what is in them, and a drive log from it."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from slipfit.errors import LogError, SlipfitError
 from slipfit.logs import channels as names
+from slipfit.logs.bag_poses import body_imu, body_pose, frames_of, require_connected, robots_of, tree_pose, tree_poses
 from slipfit.logs.drive_log import Channel, DriveLog
 from slipfit.logs.layout import group
 from slipfit.logs.messages import Messages, channel_of
-from slipfit.logs.topics import EXACT_PREFIX, Choice, Topic, choose
+from slipfit.logs.provenance.source import PoseSource
+from slipfit.logs.topics import EXACT_PREFIX, JOINT_STATE, TRANSFORMS, Choice, Topic, TopicUse, choose
+from slipfit.logs.transforms import TransformTree
 
 ROS1_MAGIC = b"#ROSBAG V"
 MCAP_MAGIC = b"\x89MCAP0\r\n"
@@ -134,8 +137,9 @@ def kind_of(path: Path) -> str:
     return next((kind for bytes_, kind in magic.items() if begin.startswith(bytes_)), "")
 
 
-def read_bag(path: Path, kind: str, named: Mapping[str, str]) -> DriveLog:
-    """A drive log from a bag; `named` topics are taken as they are, others are found."""
+def read_bag(path: Path, kind: str, named: Mapping[str, str], truth: str | None = None) -> DriveLog:
+    """A drive log from a bag; `named` topics are taken as they are, others are found. All pose-like topics are in its `poses`;
+    which of them is the truth is not decided here. A `truth` that is named excuses transforms that are broken."""
     bag = None
     try:
         with _damage_told(path, kind, lambda: "opening"):
@@ -143,7 +147,7 @@ def read_bag(path: Path, kind: str, named: Mapping[str, str]) -> DriveLog:
                 _check_length(file)
             bag = Bag(path, kind)
         with _damage_told(path, kind, lambda: "reading"):
-            return _read(bag, named)
+            return _read(bag, named, truth)
     finally:
         if bag is not None:
             bag.close()
@@ -160,31 +164,129 @@ def _check_length(path: Path) -> None:
         raise LogError(f"{path}: has {path.stat().st_size} bytes of {expected}; the file was cut off: {_REMEDY['db3']}")
 
 
-def _read(bag: Bag, named: Mapping[str, str]) -> DriveLog:
-    topics = bag.topics()
+def _read(bag: Bag, named: Mapping[str, str], truth: str | None) -> DriveLog:
+    topics = _of_one_robot(bag.topics(), named)
     choices, notes = choose(bag.path, topics, named)
-    _require(bag.path, topics, choices)
-    messages = bag.read({choice.topic: choice.type for choice in choices})
+    trees = {topic.name: topic.type for topic in topics if topic.type in TRANSFORMS and topic.count}
+    _require(bag.path, topics, choices, trees)
+    messages = bag.read({**{choice.topic: choice.type for choice in choices}, **trees})
     notes += _missing(topics, messages)
+    _require_one_robot(bag, choices, messages, named)
+    frames = _Frames.of(bag, {name: messages[name] for name in trees if name in messages}, named, truth)
     log: dict[str, Channel] = {}
     sources: dict[str, str] = {}
+    poses: list[PoseSource] = []
+    mounts: dict[str, tuple[float, float, float]] = {}
     for choice in choices:
+        if choice.type in TRANSFORMS:
+            source = tree_pose(frames.known(choice.topic), choice.frame or frames.body or "base_link", choice.channel)
+            poses += [source] if choice.channel == names.POSE else []
+            log |= {} if choice.channel == names.POSE else {choice.channel: source.channel}
+            notes.append(f"{choice.channel}: transform {source.frame}->{source.child_frame} of {choice.topic}")
+            continue
         made = _channel(bag, choice, messages)
         if isinstance(made, str):
             if choice.channel in named or choice.fields:
                 raise LogError(f"{bag.path}: topic {choice.topic} does not give {choice.channel}: {made}")
             notes.append(f"left out: {choice.topic} ({choice.type}), {made}")
-        elif choice.channel in log and len(made[0].columns) <= len(log[choice.channel].columns):
+            continue
+        channel, about = made
+        if choice.channel == names.POSE and not choice.fields:
+            found = PoseSource(choice.topic, channel, choice.type, *frames_of(choice, messages[choice.topic]))
+            found, moved = body_pose(found, frames.tree, frames.body)
+            poses.append(found)
+            notes += [*about, *moved]
+            continue
+        if choice.channel in log and len(channel.columns) <= len(log[choice.channel].columns):
             notes.append(f"left out: {choice.topic} ({choice.type}), {choice.channel} comes from {sources[choice.channel]}")
-        else:
-            log[choice.channel], about = made
-            sources[choice.channel] = choice.topic
-            notes += [f"{choice.channel}: {choice.topic} ({choice.type})", *about]
-    notes += _pose_from_odometry(log, sources)
-    if not log:
+            continue
+        if choice.channel == names.IMU and not choice.fields:
+            frame, _ = frames_of(choice, messages[choice.topic])
+            channel, mount, moved = body_imu(channel, frame, frames.tree, frames.body)
+            mounts |= {names.IMU: mount} if mount else {}
+            about = [*about, *moved]
+        log[choice.channel] = channel
+        sources[choice.channel] = choice.topic
+        notes += [f"{choice.channel}: {choice.topic} ({choice.type})", *about]
+    if frames.tree is not None and names.POSE not in named and not any(p.name.startswith(EXACT_PREFIX) for p in poses):
+        in_tree, said = tree_poses(frames.tree, frames.body, poses) if not frames.is_broken else ([], [])
+        poses += in_tree
+        notes += [*frames.tree.notes, *said]
+    if not log and not poses:
         raise LogError(f"{bag.path}: nothing in it can be used: {'; '.join(notes)[:600]}")
     order = [*(name for name in names.ABOUT if name in log), *(name for name in log if name not in names.ABOUT)]
-    return DriveLog({name: log[name] for name in order}, notes=tuple(dict.fromkeys(notes)))
+    kept = {name: log[name] for name in order}
+    uses = _uses(topics, messages, sources, poses)
+    return DriveLog(kept, notes=tuple(dict.fromkeys(notes)), poses=tuple(poses), topics=uses, mounts_m=mounts)
+
+
+def _uses(
+    topics: list[Topic], messages: Mapping[str, Messages], sources: Mapping[str, str], poses: list[PoseSource]
+) -> tuple[TopicUse, ...]:
+    """All topics with their rates over the recording, and what became of them."""
+    stamps = [those.received_ns for those in messages.values() if len(those.received_ns)]
+    span_s = (max(s.max() for s in stamps) - min(s.min() for s in stamps)) / 1e9 if stamps else 0.0
+    found = []
+    for topic in topics:
+        uses = [channel for channel, name in sources.items() if name == topic.name]
+        uses += ["pose source"] if any(pose.name == topic.name for pose in poses) else []
+        uses += ["transforms"] if topic.type in TRANSFORMS and topic.name in messages else []
+        own = messages[topic.name].received_ns if topic.name in messages else None
+        lasted_s = span_s if own is None else (own.max() - own.min()) / 1e9
+        rate = (topic.count - 1) / lasted_s if lasted_s > 0.0 and topic.count > 1 else float("nan")
+        found.append(TopicUse(topic.name, topic.type, topic.count, rate, ", ".join(uses) or "not used"))
+    return tuple(found)
+
+
+class _Frames(NamedTuple):
+    """The transform tree of a bag, the robot's body in it, and whether no pose can be read from it."""
+
+    tree: TransformTree | None
+    body: str | None
+    is_broken: bool = False
+
+    @classmethod
+    def of(cls, bag: Bag, messages: Mapping[str, Messages], named: Mapping[str, str], truth: str | None) -> "_Frames":
+        if not messages:
+            return cls(None, None)
+        tree = TransformTree.from_messages(messages, bag.path)
+        is_excused = names.POSE in named or (truth is not None and not truth.lstrip("/").startswith("tf#"))
+        space = named.get(names.ENCODERS, "").strip("/").rpartition("/")[0]
+        own = [frame for frame in tree.bodies if space and frame.startswith(space)]
+        try:
+            body = own[0] if own else tree.body()
+            require_connected(tree, body)
+        except LogError:
+            if not is_excused:
+                raise
+            return cls(tree, None, is_broken=True)
+        return cls(tree, body)
+
+    def known(self, topic: str) -> TransformTree:
+        assert self.tree is not None, topic  # a topic of transforms was chosen because it has messages
+        return self.tree
+
+
+def _of_one_robot(topics: list[Topic], named: Mapping[str, str]) -> list[Topic]:
+    """Without the topics of other robots, where encoders are named and others have joint states of the same name."""
+    chosen = "/" + named.get(names.ENCODERS, "").strip("/")
+    spaces = robots_of([topic.name for topic in topics if topic.type == JOINT_STATE and topic.count])
+    others = [space for space in spaces if space and not chosen.startswith(f"{space}/")] if names.ENCODERS in named else []
+    return [topic for topic in topics if not any(topic.name.startswith(f"{space}/") for space in others)]
+
+
+def _require_one_robot(bag: Bag, choices: Sequence[Choice], messages: Mapping[str, Messages], named: Mapping[str, str]) -> None:
+    """Wheels under the same name in several namespaces are those of several robots; joints of an arm are not."""
+    if names.ENCODERS in named:
+        return
+    joints = [choice for choice in choices if choice.channel == names.ENCODERS and choice.type == JOINT_STATE]
+    wheels = [choice.topic for choice in joints if len(joints) > 1 and not isinstance(_channel(bag, choice, messages), str)]
+    robots = robots_of(wheels)
+    if robots:
+        raise LogError(
+            f"{bag.path}: the wheels of {len(robots)} robots, {' and '.join(space or '/' for space in robots[:4])}; expected one "
+            f"robot; specify its wheels, as --topic encoders={sorted(wheels)[0]}"
+        )
 
 
 def _missing(topics: list[Topic], messages: Mapping[str, Messages]) -> list[str]:
@@ -204,20 +306,8 @@ def _channel(bag: Bag, choice: Choice, messages: Mapping[str, Messages]) -> tupl
             raise LogError(f"{bag.path}: {error}") from None
 
 
-def _pose_from_odometry(log: dict[str, Channel], sources: Mapping[str, str]) -> list[str]:
-    """Where nothing else tells a pose, the robot's own odometry must do, and this is said."""
-    if names.POSE in log or names.ODOMETRY not in log or sources[names.ODOMETRY].startswith(EXACT_PREFIX):
-        return []  # a bag of ours says what it has
-    own = log[names.ODOMETRY]
-    if not set(names.POSE_COLUMNS) <= set(own.columns):
-        return []
-    columns = [own.columns.index(name) for name in names.POSE_COLUMNS]
-    log[names.POSE] = Channel(names.POSE, own.stamps_ns, own.values[:, columns], names.POSE_COLUMNS)
-    return [f"pose: nothing but {sources[names.ODOMETRY]} tells one; it serves as pose and as odometry"]
-
-
-def _require(path: Path, topics: list[Topic], choices: list[Choice]) -> None:
-    if choices:
+def _require(path: Path, topics: list[Topic], choices: list[Choice], trees: Mapping[str, str]) -> None:
+    if choices or trees:
         return
     if not topics:
         raise LogError(f"{path}: the bag has no topics; record the drive again")

@@ -4,12 +4,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from slipfit.errors import LogError
 from slipfit.logs.channels import SEGMENTS
+
+if TYPE_CHECKING:
+    from slipfit.logs.provenance import PoseSource, PoseTruth
+    from slipfit.logs.topics import TopicUse
 
 NANOSECONDS = 1_000_000_000
 
@@ -62,7 +66,9 @@ class DriveLog:
     """All channels of one drive, by name, and where they come from.
 
     `source` is the name of the file or folder that was read, `digest` its sha256 (of a folder: see `read_log`), `notes`
-    say what the reader chose, left out or changed.
+    say what the reader chose, left out or changed. `poses` are all pose-like topics as they were recorded, `truth` says which of
+    them is the channel `pose`, and why (None: not looked at yet). `mounts_m` are positions of sensors on the robot where the log
+    has their frames, `topics` those of a bag with their use.
     """
 
     channels: Mapping[str, Channel] = field(default_factory=dict)
@@ -70,6 +76,10 @@ class DriveLog:
     source: str = ""
     digest: str = ""
     notes: tuple[str, ...] = ()
+    poses: tuple["PoseSource", ...] = ()
+    truth: "PoseTruth | None" = None
+    topics: tuple["TopicUse", ...] = ()
+    mounts_m: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Channel:
         if name not in self.channels:
@@ -100,6 +110,15 @@ class DriveLog:
     def having(self, *channels: Channel) -> Self:
         """The same log with these channels added, or in place of those of the same name."""
         return replace(self, channels={**self.channels, **{c.name: c for c in channels}})
+
+    def truth_line(self, *, named: bool = False) -> str:
+        """What served as truth and why; `named` with the log's name before it."""
+        said = (self.truth.sentence() if self.truth is not None else "") or "no pose"
+        return f"{self.source or self.about or 'log'}: {said}" if named else said
+
+    def truth_document(self) -> dict[str, Any] | None:
+        """What served as truth and why, and every pose source with its origin, for programs; None where nobody looked yet."""
+        return None if self.truth is None else self.truth.to_document()
 
     def summary(self) -> str:
         """One line per channel: samples, rate, columns; then the notes."""

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,12 +16,14 @@ def join_logs(*logs: DriveLog) -> DriveLog:
 
     Their stamps must be of one clock: what all of them saw has to overlap. A channel comes from one file; of two that tell
     different columns of it (accelerometer and gyro) at equal stamps, the columns are put side by side. The digest is the
-    sha256 of the files' digests, in their order.
+    sha256 of the files' digests, in their order. Which pose serves as truth is decided anew: wheels and pose may
+    have come from different files.
     """
     if not logs:
         raise LogError("join_logs: no log given; expected the files of one drive")
     if len(logs) == 1:
         return logs[0]
+    logs = tuple(_with_all_poses(log) for log in logs)
     _require_overlap(logs)
     channels: dict[str, Channel] = {}
     homes: dict[str, str] = {}
@@ -36,7 +39,18 @@ def join_logs(*logs: DriveLog) -> DriveLog:
         source=" + ".join(log.source for log in logs),
         digest=hashlib.sha256("".join(log.digest for log in logs).encode()).hexdigest(),
         notes=tuple(f"{log.source}: {note}" for log in logs for note in log.notes),
+        poses=tuple(pose for log in logs for pose in log.poses),
+        mounts_m={name: at for log in logs for name, at in log.mounts_m.items()},
     )
+
+
+def _with_all_poses(log: DriveLog) -> DriveLog:
+    """The log as it was before a truth was chosen in it."""
+    if log.truth is None:
+        return log
+    channels = {name: channel for name, channel in log.channels.items() if name != names.POSE}
+    own = {pose.channel.name: pose.channel for pose in log.poses if pose.name in (names.POSE, names.ODOMETRY)}
+    return replace(log, channels={**channels, **own}, truth=None)
 
 
 def _require_overlap(logs: Sequence[DriveLog]) -> None:

@@ -1,7 +1,7 @@
 """Channels from the messages of a topic: which fields of which message type, and what they become."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +46,11 @@ class Messages(NamedTuple):
     def table(self, paths: Sequence[str]) -> np.ndarray:
         """Several numbers of every message, shape (T, columns)."""
         return np.column_stack([self.column(path) for path in paths])
+
+    def text(self, path: str) -> str:
+        """A text that all messages are taken to share, as the frame of a header; empty where there is none."""
+        found = self.groups[0].layout.texts.get(path, "") if self.groups else ""
+        return found if isinstance(found, str) else ""
 
     def stamps_ns(self, header: str = "header") -> np.ndarray | None:
         """Header stamps in integer arithmetic; None where messages have no header."""
@@ -101,8 +106,6 @@ def _content(choice: Choice, messages: Messages) -> Content | str:
             return _rotation(choice, messages)
         case t.EXACT_TYPE:
             return _exact(messages)
-        case t.TF | t.TF_ROS1:
-            return _one_frame(choice, messages)
         case t.IMU:
             return _imu(messages)
         case t.TWIST | t.TWIST_STAMPED:
@@ -209,45 +212,6 @@ def _exact(messages: Messages) -> Content | str:
     for group in messages.groups:
         values[group.rows] = group.block("values")
     return Content(own, values)
-
-
-#: Frames as REP 105 and drivers call them.
-_BODIES = ("base_link", "base_footprint", "base", "chassis", "robot", "body", "rover")
-_WORLDS = {names.POSE: ("map", "world", "mocap", "vicon", "optitrack"), names.ODOMETRY: ("odom",)}
-
-
-def _transforms(messages: Messages) -> Iterator[tuple[Group, str, tuple[str, str]]]:
-    """Every transform of every layout: group, path, frames."""
-    for group in messages.groups:
-        for path in group.layout.texts:
-            if path.endswith(".child_frame_id"):
-                stem = path.removesuffix(".child_frame_id")
-                parent, child = (str(group.layout.texts[f"{stem}.{key}"]) for key in ("header.frame_id", "child_frame_id"))
-                yield group, stem, (parent.strip("/"), child.strip("/"))
-
-
-def _one_frame(choice: Choice, messages: Messages) -> Content | str:
-    """Of all transforms the one from the world (pose) or odom (odometry) to the robot, or to the frame that was named."""
-    found = list(_transforms(messages))
-    pairs = list(dict.fromkeys(frames for _, _, frames in found))
-    worlds = _WORLDS.get(choice.channel, ())
-    wanted = [(world, body) for world in worlds for body in _BODIES]
-    fits = [p for p in pairs if p[1] == choice.frame.strip("/")] if choice.frame else [p for p in wanted if p in pairs]
-    if not fits:
-        some = ", ".join(f"{parent}->{child}" for parent, child in pairs[:8])
-        return f"it has no transform to {choice.frame or 'the robot from ' + ' or '.join(worlds)}, only {some[:300] or 'none'}"
-    rows, stamps, poses = [], [], []
-    for group, stem, frames in found:
-        if frames == fits[0]:
-            only = Messages(messages.received_ns[group.rows], [group._replace(rows=np.arange(len(group.rows)))])
-            stamp = only.stamps_ns(f"{stem}.header")
-            assert stamp is not None  # a transform has a header
-            rows.append(group.rows)
-            stamps.append(stamp)
-            poses.append(_planar(only, f"{stem}.transform.translation", f"{stem}.transform.rotation"))
-    order = np.argsort(np.concatenate(rows), kind="stable")
-    note = f"{choice.channel}: transform {fits[0][0]}->{fits[0][1]} of {choice.topic}"
-    return Content(names.POSE_COLUMNS, np.concatenate(poses)[order], np.concatenate(stamps)[order], (note,))
 
 
 def _fields(choice: Choice, messages: Messages) -> Content:

@@ -47,6 +47,17 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicUse:
+    """A topic of a bag, its mean rate, and what it is used for."""
+
+    name: str
+    type: str
+    count: int
+    rate_hz: float
+    use: str  # a channel, "pose source", "transforms", or "not used"
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A kind of topic that may become a channel. Of those that fit, the one with the most points wins."""
 
@@ -81,6 +92,7 @@ RULES = (
     Rule(names.IMU, (IMU,), worse=_OTHER_IMUS),
     Rule(names.POSE, (ODOMETRY,), needs=OUTSIDE, points=20),
     Rule(names.POSE, (ODOMETRY,), needs=ABOARD, points=10),
+    Rule(names.POSE, (ODOMETRY,), never=WISHES),
     Rule(names.POSE, (POSE_STAMPED, POSE_COVARIANCE, TRANSFORM), never=WISHES, needs=OUTSIDE, points=20),
     Rule(names.POSE, (POSE_STAMPED, POSE_COVARIANCE, TRANSFORM), never=WISHES, points=10),
     Rule(names.ODOMETRY, (ODOMETRY,), never=TRUTH, better=("wheel", "wheels", "encoder", "controller", "raw"), worse=_FUSED),
@@ -89,8 +101,12 @@ RULES = (
     Rule(names.BATTERY, (BATTERY_STATE,)),
 )
 
-#: Types that hold a pose among other things; used when nothing else tells one.
-LAST_RESORT = (TF, TF_ROS1)
+#: Types of transform trees, which hold poses among other things.
+TRANSFORMS = (TF, TF_ROS1)
+
+#: Channels for which all topics that fit are read: which joints are wheels, and which pose is independent of the wheels, is seen
+#: in the messages only.
+SEVERAL = (names.ENCODERS, names.POSE)
 
 #: What each channel can be read from when a topic is named.
 READABLE: dict[str, tuple[str, ...]] = {
@@ -126,7 +142,7 @@ def choose(path: object, topics: Iterable[Topic], named: Mapping[str, str]) -> t
     """What is read from a bag, best choice first for each channel, and notes on what was left out.
 
     Named topics are taken as they are. Then come our own messages, then the rules; a channel found once is not sought
-    again, but all joint states are kept: which of them tells wheels is seen in the messages only.
+    again, but all joint states and all pose-like topics are kept (`SEVERAL`).
     """
     spoken = {topic.name: topic for topic in topics if topic.count}
     silent = [topic.name for topic in topics if not topic.count]
@@ -140,7 +156,7 @@ def choose(path: object, topics: Iterable[Topic], named: Mapping[str, str]) -> t
     choices += _by_rules(spoken.values(), taken)
     used = {choice.topic for choice in choices}
     notes = [f"{name} has no messages" for name in silent if name not in used]
-    left = [f"{topic.name} ({topic.type})" for topic in spoken.values() if topic.name not in used]
+    left = [f"{t.name} ({t.type})" for t in spoken.values() if t.name not in used and t.type not in TRANSFORMS]
     if left:
         notes.append(f"left out: {', '.join(left[:12])}" + (f" and {len(left) - 12} more" if len(left) > 12 else ""))
     return choices, notes
@@ -156,12 +172,7 @@ def _by_rules(topics: Iterable[Topic], taken: set[str]) -> list[Choice]:
     chosen = []
     for channel, found in fits.items():
         ranked = list(dict.fromkeys((name, kind) for _, _, name, kind in sorted(found)))
-        chosen += [Choice(channel, name, kind) for name, kind in (ranked if channel == names.ENCODERS else ranked[:1])]
-    have = taken | set(fits)
-    for topic in topics:
-        if topic.type in LAST_RESORT and "static" not in words_of(topic.name):
-            chosen += [Choice(c, topic.name, topic.type) for c in (names.POSE, names.ODOMETRY) if c not in have]
-            break
+        chosen += [Choice(channel, name, kind) for name, kind in (ranked if channel in SEVERAL else ranked[:1])]
     return chosen
 
 

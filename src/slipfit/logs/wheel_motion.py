@@ -65,10 +65,13 @@ class WheelAngles:
     stamps_ns: np.ndarray
     angle_rad: np.ndarray  # (T, wheels)
     step_rad: float  # smallest change that occurs: the count of an incremental encoder; tiny where angles are smooth
+    known_noise_rad: float | None = None  # where angles were moved to other times and no longer show it
 
     @property
     def noise_rad(self) -> float:
         """Standard deviation of rounding to counts, step / sqrt(12); where angles are no counts, of the scatter they show."""
+        if self.known_noise_rad is not None:
+            return self.known_noise_rad
         rounding = float(self.step_rad / np.sqrt(12.0))
         # Differences of counts alternate where a wheel rolls slowly; that is not noise.
         return rounding if _are_counts(self.angle_rad, self.step_rad) else max(rounding, _scatter(self.angle_rad))

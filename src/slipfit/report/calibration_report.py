@@ -311,4 +311,5 @@ def _provenance(fit: Fit, provenance: Provenance) -> list[list[str]]:
         ["law", f"{fit.law}: {LAWS[fit.law].formula}"],
         ["gravity", f"{fit.gravity_mps2:g} m/s²"],
     ]
+    rows += [["pose used", line] for line in provenance.truth]
     return rows + [["log", f"{log.name}, sha256 {log.sha256 or 'none, there was no file'}"] for log in provenance.logs]

@@ -35,21 +35,25 @@ def _moment(given: Any) -> str:
 
 
 class Provenance(FileModel):
-    """Where a twin comes from: version, time, logs, and what was corrected in them."""
+    """Where a twin comes from: version, time, logs, what was corrected in them, and which pose served as truth."""
 
     slipfit: str
     made: Annotated[str, BeforeValidator(_moment)]
     logs: list[LogOrigin] = Field(default_factory=list)
     corrected: list[str] = Field(default_factory=list)
+    truth: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
 
     @classmethod
-    def now(cls, logs: list[LogOrigin], corrected: list[str], notes: list[str] | None = None) -> "Provenance":
+    def now(
+        cls, logs: list[LogOrigin], corrected: list[str], notes: list[str] | None = None, truth: list[str] | None = None
+    ) -> "Provenance":
         """Made by this version, now."""
         import slipfit
 
         made = datetime.now(UTC).replace(microsecond=0).isoformat()
-        return cls(slipfit=slipfit.__version__, made=made, logs=logs, corrected=corrected, notes=notes or [])
+        version = slipfit.__version__
+        return cls(slipfit=version, made=made, logs=logs, corrected=corrected, truth=truth or [], notes=notes or [])
 
 
 GroundName = Annotated[str, Field(pattern=r"^[a-z0-9_\-]+$")]
@@ -213,5 +217,7 @@ def _provenance_rows(provenance: Provenance) -> Iterator[str]:
         yield f"  log {log.name}" + (f", sha256 {log.sha256[:12]}" if log.sha256 else "")
     if provenance.corrected:
         yield f"  corrected: {', '.join(provenance.corrected)}"
+    for line in provenance.truth:
+        yield f"  truth: {line}"
     for note in provenance.notes:
         yield f"  note: {note}"

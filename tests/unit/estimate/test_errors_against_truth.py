@@ -12,6 +12,7 @@ from slipfit.estimate.record import StateConsistency
 from slipfit.estimate.truth import Truth, _independent
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
+from slipfit.logs.provenance import with_truth
 from slipfit.vehicles.kinematic import along_arc
 
 HUSKY = find_robot("husky")
@@ -46,7 +47,7 @@ def drawn(seed, settings=OWN, duration_s=40.0):
     log = DriveLog(
         {"encoders": wheels, "pose": Channel("pose", stamps_of(time_s[::5]), seen, ("x_m", "y_m", "yaw_rad"))}, about="drawn"
     )
-    return Truth("drawn", stamps_of(time_s) / 1e9, pose, twist), log
+    return Truth("drawn", stamps_of(time_s) / 1e9, pose, twist), with_truth(log, "pose")  # slip of a random walk is smooth
 
 
 def errors_of(seed, settings=OWN, **more):

@@ -182,29 +182,36 @@ ODOM, TWIST, IMU = "nav_msgs/msg/Odometry", "geometry_msgs/msg/Twist", "sensor_m
 )
 def test_of_several_topics_the_better_name_wins(channel, topics, chosen):
     choices, notes = choose("run", [Topic(name, kind, 10) for name, kind in topics], {})
-    assert {c.channel: c.topic for c in choices}[channel] == chosen
+    assert next(c.topic for c in choices if c.channel == channel) == chosen
     assert all(any(name in note for note in notes) for name, _ in topics if name not in {c.topic for c in choices})
 
 
-def test_one_odometry_serves_as_pose_too_and_this_is_said(bag):
-    log = read_log(bag({"/odom": (ODOM, [odometry(k, float(k)) for k in range(3)])}))
-    assert log["pose"].column("x_m").tolist() == log["odometry"].column("x_m").tolist() == [0.0, 1.0, 2.0]
-    assert any("serves as pose and as odometry" in note for note in log.notes)
+def test_odometry_is_no_pose_of_its_own_accord_and_this_is_said(bag):
+    """Wheel odometry is not ground truth; without encoders its origin is unknown, and the name decides."""
+    path = bag({"/odom": (ODOM, [odometry(k, float(k)) for k in range(3)])})
+    log = read_log(path)
+    assert log["odometry"].column("x_m").tolist() == [0.0, 1.0, 2.0]
+    assert "pose" not in log
+    assert "no pose is independent of the wheels: /odom is unknown" in log.truth.sentence()
+    assert read_log(path, truth="/odom")["pose"].column("x_m").tolist() == [0.0, 1.0, 2.0]
+    assert "pose" not in read_log(path, truth="none")
+    with pytest.raises(LogError, match=r"run: --truth /odometry: there is no such pose; .*/odom"):
+        read_log(path, truth="/odometry")
 
 
-def test_transforms_are_the_last_resort(bag):
-    """Two transforms in one message, of which one is the robot in the world."""
+def test_transforms_are_composed_from_world_to_robot(bag):
+    """Two transforms in one message: the robot in the world, and a wheel 9 m ahead of it."""
     tf = [
         T["tf2_msgs/msg/TFMessage"]([transform(k, "base_link", "wheel", 9.0), transform(k, "/map", "base_link", float(k))])
         for k in range(3)
     ]
-    tf.append(T["tf2_msgs/msg/TFMessage"]([transform(3, "odom", "base_link", 7.0)]))
     path = bag({"/tf": ("tf2_msgs/msg/TFMessage", tf)})
     log = read_log(path)
     assert log["pose"].column("x_m").tolist() == [0.0, 1.0, 2.0]
-    assert log["odometry"].column("x_m").tolist() == [7.0]
-    assert read_log(path, topics={"pose": "/tf#wheel"})["pose"].column("x_m").tolist() == [9.0] * 3
-    with pytest.raises(LogError, match=r"run: topic /tf does not give pose: it has no transform to foot, only .*map->base_link"):
+    assert log.truth.name == "/tf#map:base_link"
+    assert read_log(path, topics={"pose": "/tf#wheel"})["pose"].column("x_m").tolist() == [9.0, 10.0, 11.0]
+    assert read_log(path, topics={"pose": "/tf#base_link:wheel"})["pose"].column("x_m").tolist() == [9.0] * 3
+    with pytest.raises(LogError, match=r"run: its transforms have no frame foot; expected one of .*map->base_link"):
         read_log(path, topics={"pose": "/tf#foot"})
 
 

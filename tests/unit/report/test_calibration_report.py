@@ -284,7 +284,7 @@ def test_without_the_truth_it_is_compared_with_the_fit(fit):
     text = words(report_html(fit))
     assert "against the joint fit" in text
     assert "−22 %" in text
-    assert "truth" not in text
+    assert "below the truth" not in text
 
 
 def test_further_results_of_the_protocol_can_be_shown(fit):

@@ -21,6 +21,7 @@ from slipfit.library.files import write_json
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
 from slipfit.logs.inspection import Inspection, inspect_log
+from slipfit.logs.provenance import with_truth
 from slipfit.logs.rims import Rims, rims_of
 from slipfit.logs.wheel_motion import TurnCounts
 
@@ -80,7 +81,7 @@ def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_
     rims = rims_of(corrected, robot, counts_per_turn=counts_per_turn)
     windows = windows_of(corrected, rims, horizon_s=horizon_s)
     notes, has_gyro, has_pose = _disbelieved(windows), np.isfinite(windows.gyro_rad).any(), np.isfinite(windows.moved).any()
-    if POSE in log and not has_pose:
+    if POSE in inspection.log and not has_pose:
         notes = [*notes, "the pose is not used: its x, y or yaw is never told; the gyro alone tells the track"]
     if windows.is_gyro_given_up:
         notes = [*notes, "the gyro is not used: it is silent for most of the drive; the pose alone tells turns"]
@@ -194,6 +195,7 @@ class Ladder:
         if isinstance(self.chosen.fit.rung, RegressedRung) and self.chosen.fit.rung.base.name == "wheel_slip":
             rows.append("    (the law's constants hold together with the regression only; a twin gets those of wheel_slip alone)")
         rows.append(f"  {self._multiplier()}")
+        rows.append(f"  truth: {self.drive.inspection.log.truth_line()}")
         rows += [f"  corrected: {line}" for line in self.drive.inspection.corrections]
         rows += [f"  note: {line}" for line in (*self.drive.notes, *self.cautions)]
         return "\n".join(rows)
@@ -237,6 +239,7 @@ class Ladder:
             "windows": len(self.block),
             "best": self.best.name,
             "chosen": self.chosen.name,
+            "truth": self.drive.inspection.log.truth_document(),
             "corrected": list(self.drive.inspection.corrections),
             "notes": [*self.drive.notes, *self.cautions],
             "rungs": [
@@ -294,6 +297,7 @@ def compare(
     robot: Robot | str | Path,
     horizon_s: float = 2.0,
     counts_per_turn: TurnCounts | None = None,
+    truth: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Ladder:
     """Fit and score every rung on one drive.
@@ -301,7 +305,9 @@ def compare(
     Parameters
     ----------
     horizon_s : a model is asked where the robot is after this long
+    truth : the pose that serves as truth, as in `read_log`
     """
+    log = with_truth(log, truth)
     chosen_robot = robot if isinstance(robot, Robot) else find_robot(robot)
     progress(f"inspecting {log.source or 'the drive'}")
     return ladder_of(

@@ -38,8 +38,9 @@ def with_ladder(twin: Twin | None, ladder: Ladder, ground: str) -> Twin:
     drive = ladder.drive
     origin = LogOrigin(name=drive.name, sha256=drive.digest)
     found, note = {ground: to_ground(ladder)}, f"ground {ground}: {_beside_the_law(ladder)}"
+    truth = [f"{ground}: {drive.inspection.log.truth_line()}"]
     if twin is None:
-        provenance = Provenance.now([origin], list(drive.inspection.corrections), [note])
+        provenance = Provenance.now([origin], list(drive.inspection.corrections), [note], truth)
         data = Twin(robot=ladder.robot, grounds=found, provenance=provenance)
         return Twin.from_mapping(data.to_mapping(), where=f"the twin of {ladder.robot.name}")
     check_robot(twin, ladder.robot)
@@ -50,7 +51,8 @@ def with_ladder(twin: Twin | None, ladder: Ladder, ground: str) -> Twin:
         first = f"{old.logs[0].name}: " if len(old.logs) == 1 else ""
         corrected = [*(first + words for words in old.corrected), *(f"{drive.name}: {words}" for words in corrected)]
     notes = [words for words in old.notes if not words.startswith(f"ground {ground}: ")]
-    provenance = Provenance.now(logs, list(dict.fromkeys(corrected)), [*notes, note])
+    truth = [*(words for words in old.truth if not words.startswith(f"{ground}: ")), *truth]
+    provenance = Provenance.now(logs, list(dict.fromkeys(corrected)), [*notes, note], truth)
     data = twin.model_copy(update={"grounds": {**twin.grounds, **found}, "provenance": provenance})
     return Twin.from_mapping(data.to_mapping(), where=f"the twin of {twin.robot.name}")
 

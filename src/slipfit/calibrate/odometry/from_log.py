@@ -9,6 +9,7 @@ from slipfit.calibrate.odometry.turning import effective_track_of_log
 from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
+from slipfit.logs.provenance import with_truth
 from slipfit.logs.wheel_motion import TurnCounts
 from slipfit.twin import FittedPowertrain
 
@@ -17,6 +18,7 @@ def constants_of_log(
     log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None, known: FittedPowertrain | None = None
 ) -> OdometryConstants:
     """Speed loops, and the effective track; what the log cannot tell is a finding. A log that tells nothing is an error."""
+    log = with_truth(log)
     name = log.source or log.about or "log"
     result, said = OdometryConstants(FittedPowertrain(), (), name), []
     if has_commands(log):

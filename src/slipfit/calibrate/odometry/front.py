@@ -12,7 +12,8 @@ from slipfit.calibrate.odometry.travel import Run, run_of_log
 from slipfit.calibrate.odometry.umbmark import Umbmark, mean_radius, umbmark_of_runs
 from slipfit.errors import LogError, ParameterError
 from slipfit.library import Robot, find_robot
-from slipfit.logs import DriveLog, read_log
+from slipfit.logs import DriveLog
+from slipfit.logs.read import loaded
 from slipfit.logs.wheel_motion import TurnCounts
 from slipfit.twin import FittedPowertrain
 
@@ -22,10 +23,12 @@ def calibrate_odometry(
     robot: Robot | str | Path,
     known: FittedPowertrain | None = None,
     counts_per_turn: TurnCounts | None = None,
+    truth: str | None = None,
 ) -> OdometryConstants:
     """Counts per turn, metres per count, setpoint per speed, speed loops and effective track from readings and logs.
 
     What a later source finds stands for what an earlier one did; `known`, a twin's powertrain, was found before all of them.
+    `truth` is the pose that serves as truth, as in `read_log`.
     """
     if not sources:
         raise ParameterError("calibrate_odometry: nothing to calibrate from; expected readings (.yaml, .csv) or logs")
@@ -36,7 +39,7 @@ def calibrate_odometry(
         if isinstance(source, OdometryReadings) or (not isinstance(source, DriveLog) and is_readings(Path(source))):
             found = constants_of(source, chosen, known=whole)
         else:
-            log = source if isinstance(source, DriveLog) else read_log(source)
+            log = loaded(source, truth)
             found = constants_of_log(log, chosen, counts_per_turn=counts_per_turn or whole.turn_counts_both, known=whole)
         whole = whole.merged(found.powertrain)
         findings += found.findings
@@ -49,10 +52,12 @@ def calibrate_paths(
     robot: Robot | str | Path,
     known: FittedPowertrain | None = None,
     counts_per_turn: TurnCounts | None = None,
+    truth: str | None = None,
 ) -> OdometryFit:
-    """Radii, and tracks on arcs and on the spot, from driven paths of any shape, a log with encoders and a pose each."""
+    """Radii, and tracks on arcs and on the spot, from driven paths of any shape, a log with encoders and a pose each; `truth` as
+    in `read_log`."""
     chosen = _robot(robot)
-    radius, runs = _runs(logs, chosen, known, counts_per_turn)
+    radius, runs = _runs(logs, chosen, known, counts_per_turn, truth)
     return fit_runs(runs, radius_m=radius.value, track_m=chosen.track_m)
 
 
@@ -62,10 +67,12 @@ def run_umbmark(
     side_m: float | None = None,
     known: FittedPowertrain | None = None,
     counts_per_turn: TurnCounts | None = None,
+    truth: str | None = None,
 ) -> Umbmark:
-    """UMBmark from squares driven both ways, a log with encoders and a pose each; `side_m` else is a quarter of the way."""
+    """UMBmark from squares driven both ways, a log with encoders and a pose each; `side_m` else is a quarter of the way,
+    `truth` as in `read_log`."""
     chosen = _robot(robot)
-    radius, runs = _runs(logs, chosen, known, counts_per_turn)
+    radius, runs = _runs(logs, chosen, known, counts_per_turn, truth)
     return umbmark_of_runs(runs, radius_m=radius.value, radius_std_m=radius.std, track_m=chosen.track_m, side_m=side_m)
 
 
@@ -74,10 +81,14 @@ def _robot(robot: Robot | str | Path) -> Robot:
 
 
 def _runs(
-    logs: Sequence[DriveLog | Path | str], robot: Robot, known: FittedPowertrain | None, counts_per_turn: TurnCounts | None
+    logs: Sequence[DriveLog | Path | str],
+    robot: Robot,
+    known: FittedPowertrain | None,
+    counts_per_turn: TurnCounts | None,
+    truth: str | None,
 ) -> tuple[Estimate, list[Run]]:
     """The mean radius that is known before, and the logs as runs of wheels of that radius."""
-    drives = [log if isinstance(log, DriveLog) else read_log(log) for log in logs]
+    drives = [loaded(log, truth) for log in logs]
     _each_once(drives)
     radius, counts = mean_radius(robot, known), counts_per_turn or (known.turn_counts_both if known else None)
     larger = radius.value / robot.wheels.radius_m.value

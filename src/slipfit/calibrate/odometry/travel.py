@@ -19,6 +19,8 @@ from slipfit.errors import LogError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
+from slipfit.logs.provenance import with_truth
+from slipfit.logs.provenance.truth import WHAT_TO_RECORD
 from slipfit.logs.wheel_motion import TurnCounts, wheel_motion
 
 #: Encoder steps are averaged over this long to tell a spin from an arc: single counts would do so by chance.
@@ -121,6 +123,7 @@ def error_percent(model: OdometryModel, runs: Sequence[Run]) -> np.ndarray:
 
 def run_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> Run:
     """A log's encoders and true poses as a run, at the encoders' stamps while both were recorded."""
+    log = with_truth(log)
     motion = wheel_motion(log, robot, counts_per_turn=counts_per_turn)
     kept, poses = poses_at(log, motion.stamps_ns)
     at = (motion.stamps_ns[kept] - motion.stamps_ns[kept][0]) / 1e9
@@ -136,7 +139,11 @@ def name_of(log: DriveLog) -> str:
 def poses_at(log: DriveLog, stamps_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which stamps lie within the pose's recording, and the true poses there (x, y, heading unwrapped)."""
     if POSE not in log:
-        raise LogError(f"{name_of(log)}: there is no pose; expected a recording of where the robot was, beside its encoders")
+        why = f" ({log.truth.sentence()})" if log.truth is not None and log.truth.poses else ""
+        raise LogError(
+            f"{name_of(log)}: there is no pose that is independent of the wheels{why}; expected a recording of where the robot "
+            f"was, beside its encoders: {WHAT_TO_RECORD}; --truth TOPIC overrules this"
+        )
     pose = log[POSE]
     seen = np.isfinite(pose.values[:, :3]).all(axis=1)
     order = np.argsort(pose.stamps_ns[seen], kind="stable")

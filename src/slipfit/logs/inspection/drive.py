@@ -7,6 +7,7 @@ from slipfit.logs import channels as names
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.record import Finding, Severity, Step
 from slipfit.logs.inspection.signals import inertial_of, origin_ns, rolled, rotation_of, seconds, seen_of, wheels_of
+from slipfit.logs.provenance.truth import WHAT_TO_RECORD
 
 #: Less than this is no motion, no turn, no drive.
 LEAST_MOTION_M, LEAST_TURN_RAD, LEAST_MOVING_S = 0.02, 0.5, 3.0
@@ -20,12 +21,24 @@ def require_witnesses(log: DriveLog, _: Robot, others: tuple[str, ...] = ()) -> 
         what = "encoders with columns of left and right wheels" if names.ENCODERS in log else "encoders"
         findings.append(_fatal("encoders", "missing", f"the log has no {what} (it has {has})", "record JointState of the wheels"))
     if not any(name in log for name in (names.IMU, names.POSE, *others)):
-        findings.append(_fatal("", "missing", "the log has neither IMU nor pose", "record one that tells how the body moves"))
+        findings.append(_nothing_independent(log))
     for note in log.notes:
         if "steer: this robot does not turn by slip" in note:
             said = "this robot steers its wheels, slip constants of a skid-steer robot cannot be found"
             findings.append(_fatal("encoders", "steered", f"{note}", said))
     return Step(log, tuple(findings))
+
+
+def _nothing_independent(log: DriveLog) -> Finding:
+    """No channel says how the body moved but the wheels themselves."""
+    poses = log.truth.poses if log.truth is not None else ()
+    if not poses:
+        found = "the log has neither IMU nor pose; expected one of them, to see how the body moves"
+        return _fatal("", "missing", found, WHAT_TO_RECORD)
+    said = "; ".join(f"{pose.name} is {pose.origin.value} ({pose.reason})" for pose in poses[:2])
+    found = f"nothing in the log is independent of the wheels, and slip cannot be seen without: {said}; it has no IMU"
+    remedy = f"{WHAT_TO_RECORD}; if you know that a pose is independent, pass --truth {poses[0].name}"
+    return _fatal("", "missing", found, remedy)
 
 
 def _fatal(channel: str, kind: str, found: str, remedy: str) -> Finding:

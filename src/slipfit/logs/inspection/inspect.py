@@ -10,6 +10,7 @@ from slipfit.logs.inspection.clock import correct_clocks
 from slipfit.logs.inspection.drive import require_motion, require_witnesses
 from slipfit.logs.inspection.lift import find_lift
 from slipfit.logs.inspection.other_robot import look_at_robot
+from slipfit.logs.inspection.provenance import truth_findings
 from slipfit.logs.inspection.record import Finding, Inspection, Severity, Step, worst_first
 from slipfit.logs.inspection.rest import measure_lever_arm, measure_rest
 from slipfit.logs.inspection.sides import require_both_sides
@@ -18,6 +19,7 @@ from slipfit.logs.inspection.stamps import drop_bad_numbers, look_at_rates, put_
 from slipfit.logs.inspection.swapped import correct_swapped_acceleration, correct_swapped_pose
 from slipfit.logs.inspection.units import correct_units
 from slipfit.logs.inspection.values import correct_axes, drop_repeated, look_for_rails, measure_resolution
+from slipfit.logs.provenance import with_truth
 
 #: Stamps before numbers, units before signs (a pose in degrees has no course), signs before clocks, these before
 #: rest; units before dead sides.
@@ -48,9 +50,11 @@ CHECKS: tuple[Callable[[DriveLog, Robot], Step], ...] = (
 OF_ANY_ROBOT = (drop_bad_numbers, put_in_order, look_at_rates)
 
 
-def inspect_stamps(log: DriveLog) -> Inspection:
-    """Stamps and numbers of a log of any robot: order, repetition, what is not finite, gaps, rates."""
-    findings: list[Finding] = []
+def inspect_stamps(log: DriveLog, *, truth: str | None = None) -> Inspection:
+    """Stamps, numbers and poses of a log of any robot: order, repetition, what is not finite, gaps, rates, which pose is
+    independent of the wheels."""
+    log = with_truth(log, truth)
+    findings: list[Finding] = list(truth_findings(log))
     corrections: list[str] = []
     corrected = log
     for check in OF_ANY_ROBOT:
@@ -61,15 +65,18 @@ def inspect_stamps(log: DriveLog) -> Inspection:
     return Inspection(log, corrected, worst_first(findings), tuple(corrections))
 
 
-def inspect_log(log: DriveLog | str | Path, robot: Robot | str | Path, *, witnesses: tuple[str, ...] = ()) -> Inspection:
+def inspect_log(
+    log: DriveLog | str | Path, robot: Robot | str | Path, *, witnesses: tuple[str, ...] = (), truth: str | None = None
+) -> Inspection:
     """What is wrong with a log, and the log as it should have been: of records, or of a file and a robot of the library.
 
     Nothing is resampled. `corrected` has rows in order of time, without those that are not finite, doubled, held or frozen;
     units and signs set right; stamps of IMU and pose on the encoders' clock. After a fatal finding the rest is not looked at.
-    `witnesses` are channels that tell how the body moves as well as IMU and pose do, for what the log is wanted for.
+    `witnesses` are channels that tell how the body moves as well as IMU and pose do, for what the log is wanted for; `truth` is
+    the pose that serves as truth, as in `read_log`.
     """
-    log, robot = _log(log), _robot(robot)
-    findings: list[Finding] = []
+    log, robot = with_truth(_log(log, truth), truth), _robot(robot)
+    findings: list[Finding] = list(truth_findings(log))
     corrections: list[str] = []
     corrected = log
     for check in CHECKS if log.channels else (require_witnesses,):
@@ -83,9 +90,11 @@ def inspect_log(log: DriveLog | str | Path, robot: Robot | str | Path, *, witnes
     return Inspection(log, corrected, worst_first([*findings, *step.findings]), tuple(corrections), lifted)
 
 
-def _log(log: DriveLog | str | Path) -> DriveLog:
+def _log(log: DriveLog | str | Path, truth: str | None) -> DriveLog:
     if isinstance(log, str | Path):
-        return DriveLog.load(log)
+        from slipfit.logs.read import read_log
+
+        return read_log(log, truth=truth)
     if not isinstance(log, DriveLog):
         raise LogError(f"log is of type {type(log).__name__}; expected a DriveLog, or the path of a log")
     return log

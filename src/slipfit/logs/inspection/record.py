@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from slipfit.logs.drive_log import DriveLog
+from slipfit.logs.topics import TopicUse
 
 #: The remedy of what needs none.
 NO_REMEDY = "nothing"
@@ -96,7 +97,9 @@ class Inspection:
 
     def summary(self) -> str:
         """The channels, then the findings, worst first."""
-        lines = [self.log.summary()]
+        lines = [self.log.summary(), *_topic_rows(self.log)]
+        if self.log.truth is not None and self.log.truth.poses:
+            lines += ["poses", self.log.truth.table()]
         if not self.findings:
             return "\n".join([*lines, "nothing found"])
         for finding in self.findings:
@@ -124,11 +127,28 @@ class Inspection:
             "sha256": self.log.digest,
             "duration_s": float(self.log.duration_s),
             "channels": channels,
+            "topics": [_topic_document(topic) for topic in self.log.topics],
+            "truth": self.log.truth_document(),
             "worst": self.worst.word if self.worst else None,
             "findings": [f.to_document() for f in self.findings],
             "corrections": list(self.corrections),
             "lifted_s": [list(map(float, span)) for span in self.lifted_s],
         }
+
+
+def _topic_document(topic: TopicUse) -> dict[str, Any]:
+    rate = topic.rate_hz if np.isfinite(topic.rate_hz) else None
+    return {"name": topic.name, "type": topic.type, "count": topic.count, "rate_hz": rate, "use": topic.use}
+
+
+def _topic_rows(log: DriveLog) -> list[str]:
+    if not log.topics:
+        return []
+    rows = ["topics"]
+    for topic in log.topics:
+        rate = f"{topic.rate_hz:.3g} Hz" if np.isfinite(topic.rate_hz) else "-"
+        rows.append(f"  {topic.name:<32}{topic.type:<44}{topic.count:>7}{rate:>10}  {topic.use}")
+    return rows
 
 
 def worst_first(findings: list[Finding]) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from slipfit.library.deviation import robust_std
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
-from slipfit.logs.inspection.record import Finding, Severity, Step
+from slipfit.logs.inspection.record import Finding, Severity, Step, spans
 
 #: A pause is a gap from this many median periods on, and from this long: two lost samples of a slow channel are no event.
 GAP_PERIODS = 3.5
@@ -18,6 +18,9 @@ JITTER = 0.25
 
 #: Of a sensor that two publishers send on, half the rows are doubled; beyond, and from so many rows on, stamps are no times.
 MOST_REPEATED, LEAST_ROWS = 0.55, 20
+
+#: A clock was set back where so many rows in a row are farther behind than this (s): transport delays a message, not all of them.
+RESET_S, RESET_ROWS = 1.0, 20
 
 #: No sensor says more, in any unit; squares of it are still numbers.
 LARGEST = 1e30
@@ -70,7 +73,10 @@ def put_in_order(log: DriveLog, _: object = None) -> Step:
     for channel in log.channels.values():
         steps = np.diff(channel.stamps_ns)
         backward = int((steps < 0).sum())
-        if backward:
+        reset = _clock_reset(channel) if channel.name in LOWEST_RATE_HZ else None
+        if reset is not None:
+            findings.append(reset)
+        elif backward:
             findings.append(
                 Finding(
                     Severity.ERROR,
@@ -107,6 +113,21 @@ def put_in_order(log: DriveLog, _: object = None) -> Step:
         if backward or doubled:
             channels.append(rows_of(channel, order[is_first]))
     return Step(log.having(*channels), tuple(findings), tuple(corrections))
+
+
+def _clock_reset(channel: Channel) -> Finding | None:
+    """A clock that was set back during the recording: a run of rows far behind what came before them, not rows out of order."""
+    stamps = channel.stamps_ns
+    behind = np.maximum.accumulate(stamps) - stamps > RESET_S * NANOSECONDS
+    runs = spans(behind)
+    longest = max(runs, key=lambda run: run[1] - run[0], default=None)
+    if longest is None or longest[1] - longest[0] + 1 < RESET_ROWS:
+        return None
+    first = longest[0]
+    back_s = float(stamps[:first].max() - stamps[first]) / NANOSECONDS
+    found = f"time runs backward by {back_s:.2f} s at row {first + 1} of {len(stamps)} and stays behind: the clock was set back"
+    remedy = "split the recording there and use one part, or record again with one clock"
+    return Finding(Severity.FATAL, channel.name, "clock reset", found, remedy, back_s)
 
 
 def look_at_rates(log: DriveLog, _: object = None) -> Step:

@@ -11,6 +11,7 @@ from slipfit.calibrate.odometry import OdometryModel, constants_of
 from slipfit.errors import LogError, ParameterError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
+from slipfit.logs.provenance import with_truth
 from unit.calibrate.odometry.loops import loop_log
 from unit.calibrate.odometry.squares import TRACK_M, legs, run
 
@@ -25,13 +26,14 @@ def log_of(rolled, truth, name):
     wider = 0.5 * (robot.track_m / TRACK_M - 1.0) * (seen.right_m - seen.left_m)
     angles = np.column_stack([seen.left_m - wider, seen.right_m + wider]) / robot.wheels.radius_m.value
     stamps = np.round(seen.time_s * 1e9).astype(np.int64)
-    return DriveLog(
+    log = DriveLog(
         {
             "encoders": Channel("encoders", stamps, angles, ("left_angle_rad", "right_angle_rad")),
             "pose": Channel("pose", stamps, seen.poses, ("x_m", "y_m", "yaw_rad")),
         },
         source=name,
     )
+    return with_truth(log, "pose")  # without noise and slip it looks like wheel odometry
 
 
 def test_readings_and_a_log_together():
