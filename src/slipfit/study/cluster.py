@@ -5,11 +5,12 @@ hangs is noticed by our own clock: its chunk goes to another worker, the first a
 until it answers. Which worker evaluates a run does not matter to the bit (`sample`), and every table is kept once, by its serial.
 """
 
+import asyncio
 import contextlib
 import signal
-import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from typing import Any
@@ -22,6 +23,9 @@ from slipfit.study.threads import Begin
 
 #: How long to wait for a cluster to answer at all, for its workers to tell their versions, and for its first worker.
 REACH_S, VERSIONS_S, FIRST_WORKER_S = 6.0, 10.0, 60.0
+
+#: How long a scheduler that accepted a connection may take to greet: a busy machine is slow, not dead.
+GREETING_S = 20.0
 
 #: A task is given up on after this time, or after so many times the longest that came back.
 SILENT_S, SILENT_TIMES = 20.0, 8.0
@@ -109,7 +113,7 @@ class Cluster:
     def _reached(self, distributed: Any, address: str | None) -> Any:
         try:
             if address is not None:
-                _wait_for(address)
+                _shake_hands(address)
             return distributed.Client(self._local or address, timeout=REACH_S, set_as_default=False)
         except (
             OSError,
@@ -332,22 +336,26 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wait_for(address: str) -> None:
-    """Until something listens at an address; its error if nothing does in time. (A client of Dask that reached nobody takes twice
-    as long again to go away.) Kinds of addresses that only Dask knows are left to it."""
-    kind, _, place = address.partition("://")
-    host, _, port = place.rpartition(":")
-    if kind not in ("tcp", "tls") or not port.isdigit():
-        return
-    until_s = time.monotonic() + REACH_S
-    while True:
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=max(until_s - time.monotonic(), _LOOK_S)).close()
-            return
-        except OSError:
-            if time.monotonic() + _LOOK_S > until_s:
-                raise
-            time.sleep(_LOOK_S)
+def _shake_hands(address: str) -> None:
+    """Wait until a scheduler of Dask answers at an address; its error if none does in time.
+
+    A client bounds the time to connect, not the time of the greeting that follows: a server of another kind that says the wrong
+    thing, or nothing, would keep it for ever. A thread of its own, because a notebook's thread runs an event loop already.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, _greeted(address)).result()
+
+
+async def _greeted(address: str) -> None:
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    greeting = connect(address, timeout=REACH_S, **Security().get_connection_args("client"))
+    try:
+        connection = await asyncio.wait_for(greeting, REACH_S + GREETING_S)
+    except TimeoutError:
+        raise TimeoutError(f"no greeting of Dask within {REACH_S + GREETING_S:g} s") from None
+    await connection.close()
 
 
 def _first_line(error: Exception) -> str:

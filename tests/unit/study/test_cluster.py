@@ -188,22 +188,35 @@ def test_an_address_where_nothing_answers(monkeypatch):
         Cluster(f"tcp://127.0.0.1:{port}")
 
 
-def test_an_address_where_something_else_answers(monkeypatch):
-    """A server that is not Dask's: its first eight bytes would be the length of a message, here of 3e18 bytes."""
+@pytest.mark.parametrize(
+    "greeting",
+    [
+        pytest.param(
+            b"HTTP/1.1 400 Bad Request\r\n\r\n" * 4, id="whose first eight bytes are the length of a message of 3e18 bytes"
+        ),
+        pytest.param(b"", id="that says nothing"),
+        pytest.param((100).to_bytes(8, "little") + b"half", id="that stops in the middle of a message"),
+    ],
+)
+def test_an_address_where_something_else_answers(monkeypatch, greeting):
+    """A server that is not Dask's and keeps its connections open: a client of Dask alone would wait for ever."""
     monkeypatch.setattr("slipfit.study.cluster.REACH_S", 2.0)
+    monkeypatch.setattr("slipfit.study.cluster.GREETING_S", 0.5)
+    kept = []
 
     def greet(server):
         with contextlib.suppress(OSError):
             while True:
                 caller, _ = server.accept()
-                with caller:
-                    caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 4)
-                    caller.recv(1000)
+                kept.append(caller)
+                caller.sendall(greeting)
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=greet, args=(server,), daemon=True).start()
         with pytest.raises(SimulationError, match="does not answer"):
             Cluster(f"tcp://127.0.0.1:{server.getsockname()[1]}")
+    for caller in kept:
+        caller.close()
 
 
 @contextlib.contextmanager
