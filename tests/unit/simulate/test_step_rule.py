@@ -61,9 +61,15 @@ SKID_STEER = {
     "lynxmotion_4wd3": (0.4, 1.5), "lynxmotion_4wd3_shaft": (0.4, 1.5),
 }  # fmt: skip
 OMNI = {"ohio_omni": (0.3, 1.5), "robotino": (0.4, 1.0), "optiodom_mecanum": (0.3, 1.0), "optiodom_omni3": (0.3, 1.0)}
+#: On motors of their own each law of a ground is another kernel: only the one that other tests compile is driven every time.
+MOTORS = ("lynxmotion_4wd3", "lynxmotion_4wd3_shaft")
 #: Grounds of the library on which steps of 1 ms are accurate themselves: lab_floor has mu = 10 (docs/theory/stepping).
 GROUNDS = ["dry_asphalt", "ice", "gravel", "lubricated", "rover_tyre"]
-PAIRS = [(robot, ground) for robot in SKID_STEER for ground in GROUNDS]
+PAIRS = [
+    pytest.param(robot, ground, marks=pytest.mark.slow if robot in MOTORS and ground != "rover_tyre" else ())
+    for robot in SKID_STEER
+    for ground in GROUNDS
+]
 PAIRS += [(robot, ground) for robot in OMNI for ground in ("ohio_paper", "ohio_carpet")]
 
 
