@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
-from scipy import interpolate as scattered
-from scipy import ndimage
 
 from slipfit.errors import ParameterError
 from slipfit.ground import height_field, surface_at
@@ -120,6 +118,8 @@ class Terrain:
 
         Reference  least squares on a symmetric grid, where x and y are uncorrelated
         """
+        from scipy import ndimage  # here, as below: a drive on a plane does without
+
         half = self._half_window(window_m)
         steps = np.arange(-half, half + 1.0)
         mean, ramp = np.full(len(steps), 1.0 / len(steps)), steps / len(steps)
@@ -238,6 +238,9 @@ class TerrainFile(NamedFile):
 def filled(heights: np.ndarray) -> np.ndarray:
     """The heights with holes filled: linearly between the heights around them (Delaunay's triangles), and with the nearest one
     where a hole reaches the edge of the map."""
+    from scipy import interpolate as scattered
+    from scipy import ndimage
+
     hole = ~np.isfinite(heights)
     around = ndimage.binary_dilation(hole, structure=np.ones((3, 3))) & ~hole
     known, wanted = np.argwhere(around), np.argwhere(hole)

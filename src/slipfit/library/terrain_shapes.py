@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
-from scipy import fft
 
 from slipfit.library.files import FileModel
 from slipfit.library.parameter import as_float
@@ -54,6 +53,8 @@ class Roughness(FileModel):
 
     def heights(self, rows: int, columns: int, spacing_m: float) -> np.ndarray:
         """(rows, columns), with mean zero and the given rms. The same seed gives the same ground at the same size and spacing."""
+        from scipy import fft  # here: a drive on a plane does without
+
         # Twice the map is made and half is used: what the transform makes meets itself at the far edge.
         shape = (fft.next_fast_len(2 * rows, real=True), fft.next_fast_len(2 * columns, real=True))
         noise = np.random.default_rng(self.seed).standard_normal(shape)

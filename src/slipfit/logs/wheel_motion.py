@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import cumulative_trapezoid
 
 from slipfit.errors import LogError
 from slipfit.library import OmniRobot, Robot
@@ -91,6 +90,8 @@ def wheel_angles(log: DriveLog, robot: Robot | OmniRobot, *, counts_per_turn: Tu
     time_s = (stamps - stamps[0]) / NANOSECONDS
     step = _smallest_change(angles) * (float(np.median(np.diff(time_s))) if is_speed else 1.0)
     if is_speed:
+        from scipy.integrate import cumulative_trapezoid  # here: most logs hold angles
+
         angles = cumulative_trapezoid(angles, time_s, axis=0, initial=0.0)
     angles = angles - angles[0]
     return WheelAngles(stamps, np.tile(angles, (1, wheels // angles.shape[1])), step)

@@ -13,7 +13,6 @@ Valid for  the unloaded loop: torque limits and slip come after it, in the vehic
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import lfilter
 
 from slipfit.twin import FittedPowertrain, Side
 
@@ -69,6 +68,8 @@ class SpeedLoop:
         first, second = sorted((self.lag_s, self.second_lag_s), reverse=True)
         if first <= _NO_LAG * step_s:
             return u
+        from scipy.signal import lfilter  # here: it loads half of scipy, and robots without a fitted powertrain have no lag
+
         e1 = np.exp(-step_s / first)
         once = lfilter([1.0 - e1], [1.0, -e1], u, zi=[e1 * steady])[0]
         if second <= _NO_LAG * step_s:

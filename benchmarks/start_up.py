@@ -1,0 +1,73 @@
+"""How long the command line takes to start, kernels compiled: each command in a fresh process, median of five, beside its goal.
+
+python benchmarks/start_up.py
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROUNDS = 5
+
+#: A minute of spins and arcs with all sensors, as a log to inspect.
+MINUTE = """\
+schema: slipfit/scenario/1
+about: Arcs to the left and to the right for a minute.
+commands:
+  - {for_s: 20.0, v_mps: 0.4, yaw_rate_radps: 0.4}
+  - {for_s: 20.0, v_mps: 0.4, yaw_rate_radps: -0.4}
+  - {for_s: 20.0, v_mps: 0.4, yaw_rate_radps: 0.4}
+sensors: {imu: {rate_hz: 100}, encoders: {rate_hz: 100}, pose: {rate_hz: 20}}
+"""
+
+
+class Start(NamedTuple):
+    """Something that a user starts, with the arguments of Python and the goal."""
+
+    what: str
+    arguments: tuple[str, ...]
+    goal_s: float
+
+
+STARTS = (
+    Start("import slipfit", ("-c", "import slipfit"), 0.05),
+    Start("slipfit --help", ("-m", "slipfit", "--help"), 0.25),
+    Start("slipfit simulate p3at", ("-m", "slipfit", "simulate", "p3at"), 1.0),
+    Start("slipfit inspect minute.mcap", ("-m", "slipfit", "inspect", "minute.mcap"), 1.5),
+    Start("slipfit inspect minute.mcap --robot p3at", ("-m", "slipfit", "inspect", "minute.mcap", "--robot", "p3at"), 1.5),
+)
+
+
+def run_s(arguments: tuple[str, ...], folder: Path) -> float:
+    """Wall time of a fresh process, in seconds."""
+    began_s = time.perf_counter()
+    subprocess.run([sys.executable, *arguments], cwd=folder, env=os.environ, check=True, capture_output=True)
+    return time.perf_counter() - began_s
+
+
+def main() -> int:
+    missed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "minute.yaml").write_text(MINUTE, encoding="utf-8")
+        log = ("--scenario", "minute.yaml", "--readings", "minute.mcap")
+        run_s(("-m", "slipfit", "simulate", "p3at", *log), folder)
+        print(f"{'':42}{'goal, s':>9}{'median, s':>11}{'all, s':>9}")
+        for start in STARTS:
+            run_s(start.arguments, folder)  # compiles, and fills the caches of the disk
+            taken = sorted(run_s(start.arguments, folder) for _ in range(ROUNDS))
+            median_s = statistics.median(taken)
+            is_met = median_s <= start.goal_s
+            missed += not is_met
+            spread = f"{taken[0]:.2f} … {taken[-1]:.2f}"
+            print(f"{start.what:42}{start.goal_s:9.2f}{median_s:11.3f}   {spread}   {'met' if is_met else 'MISSED'}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
