@@ -44,10 +44,16 @@ STARTS = (
 
 
 def run_s(arguments: tuple[str, ...], folder: Path) -> float:
-    """Wall time of a fresh process, in seconds."""
+    """Wall time of a fresh process, in seconds. Modules are compiled to byte code before, as those of an installed package are,
+    also where the sources cannot be written to."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "byte_code")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     began_s = time.perf_counter()
-    subprocess.run([sys.executable, *arguments], cwd=folder, env=os.environ, check=True, capture_output=True)
-    return time.perf_counter() - began_s
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+    taken_s = time.perf_counter() - began_s
+    if done.returncode:
+        raise SystemExit(f"python {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")
+    return taken_s
 
 
 def main() -> int:
@@ -59,7 +65,7 @@ def main() -> int:
         run_s(("-m", "slipfit", "simulate", "p3at", *log), folder)
         print(f"{'':42}{'goal, s':>9}{'median, s':>11}{'all, s':>9}")
         for start in STARTS:
-            run_s(start.arguments, folder)  # compiles, and fills the caches of the disk
+            run_s(start.arguments, folder)  # compiles kernels and byte code
             taken = sorted(run_s(start.arguments, folder) for _ in range(ROUNDS))
             median_s = statistics.median(taken)
             is_met = median_s <= start.goal_s

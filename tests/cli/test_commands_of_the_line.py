@@ -33,7 +33,8 @@ sensors: {imu: {rate_hz: 100}, pose: {rate_hz: 20}}
 
 def commands(group, path=()):
     """Every command that does something, as the words that call it; groups that do something on their own too."""
-    for name, command in group.commands.items():
+    for name, shown in group.commands.items():
+        command = group.load(name) if path == () else shown
         if below := getattr(command, "commands", None):
             yield (*path, name), command
             yield from commands(command, (*path, name)) if below else ()

@@ -54,6 +54,7 @@ def test_quick_work_says_nothing(capsys):
 
 def test_a_terminal_gets_a_line_that_turns(monkeypatch, capsys):
     monkeypatch.setattr(output, "TELL_EVERY_S", 0.01)
+    monkeypatch.setattr(output, "BRIEF_S", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("FORCE_COLOR", "1")

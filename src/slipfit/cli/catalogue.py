@@ -9,9 +9,9 @@ import typer
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table
 from slipfit.errors import ParameterError
 
-robots = typer.Typer(help="Robots of the library, with the source of every number.", invoke_without_command=True)
-grounds = typer.Typer(help="Grounds of the library, with the source of every number.", invoke_without_command=True)
-scenarios = typer.Typer(help="Scenarios of the library: drives to simulate, and to start from.", invoke_without_command=True)
+robots = typer.Typer(invoke_without_command=True)
+grounds = typer.Typer(invoke_without_command=True)
+scenarios = typer.Typer(invoke_without_command=True)
 
 NameArgument = Annotated[str, typer.Argument(help="Name in the library, or the path of a .yaml file.")]
 YamlFlag = Annotated[bool, typer.Option("--yaml", help="Print the file itself, as a start for your own.")]

@@ -10,7 +10,7 @@ from slipfit.cli.log_options import ColumnsOption, TopicOption, named_topics, re
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table
 from slipfit.errors import ParameterError
 
-app = typer.Typer(help="Friction coefficients by tilting, pulling, stalling or braking.", invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True)
 
 TESTS = {
     "tilt": "lock the wheels and tilt the ground until the robot slides: mu = tan(angle), static",

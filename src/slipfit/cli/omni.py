@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from slipfit.cli import omni_motion
 from slipfit.cli.log_options import (
     ColumnsOption,
     CountsOption,
@@ -20,10 +21,7 @@ from slipfit.cli.log_options import (
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table, working
 from slipfit.errors import ParameterError
 
-app = typer.Typer(
-    help="Omni and mecanum robots: limits and moves without slip; slip by direction, friction and motors from logs.",
-    invoke_without_command=True,
-)
+app = typer.Typer(invoke_without_command=True)
 
 TASKS = {
     "limit": "largest push, acceleration and braking in each direction before a wheel slips",
@@ -152,3 +150,7 @@ def motor(
         drives = read_drives(logs, topics=named_topics(topic), columns=columns, progress=work)
         found = fit_motors(drives, supply_v=supply_v)
     show(found.summary(), found.to_document(), as_json=json)
+
+
+app.command("limit")(omni_motion.limit)
+app.command("move")(omni_motion.move)

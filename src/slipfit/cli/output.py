@@ -6,17 +6,23 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 ForceFlag = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
 #: Work of less than a second needs no word, longer work a sign of life.
 PATIENCE_S, REMIND_S, TELL_EVERY_S = 1.0, 30.0, 0.1
+
+#: Work as short as this has no spinner either: loading rich, which draws it, would take a tenth of a plain drive.
+BRIEF_S = 0.4
 
 
 def show(text: str, document: Any, *, as_json: bool) -> None:
@@ -68,39 +74,45 @@ def working(what: str) -> Iterator[Work]:
     Ctrl-C becomes `Stopped`, which tells what was being done.
     """
     work, done = Work(what), threading.Event()
-    with _spinner() as update:
-        teller = threading.Thread(target=_tell, args=(work, done, update), daemon=True)
-        teller.start()
-        try:
-            yield work
-        except KeyboardInterrupt:
-            raise work.stopped() from None
-        finally:
-            done.set()
-            teller.join()
+    teller = threading.Thread(target=_tell, args=(work, done), daemon=True)
+    teller.start()
+    try:
+        yield work
+    except KeyboardInterrupt:
+        raise work.stopped() from None
+    finally:
+        done.set()
+        teller.join()
 
 
-@contextlib.contextmanager
-def _spinner() -> Iterator[Callable[[str], None] | None]:
-    """Where standard error is a terminal, a line that turns until the end; None elsewhere."""
-    from rich.console import Console
+def _tell(work: Work, done: threading.Event) -> None:
+    """A spinner where standard error is a terminal, lines elsewhere."""
+    if not sys.stderr.isatty():
+        _tell_in_lines(work, done)
+    elif not done.wait(BRIEF_S):
+        from rich.console import Console
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
+        console = Console(stderr=True)
+        if console.is_terminal:
+            _spin(work, done, console)
+        else:
+            _tell_in_lines(work, done)
+
+
+def _spin(work: Work, done: threading.Event, console: "Console") -> None:
+    """Stage and seconds in a line that turns until the end."""
     with console.status("") as status:
-        yield lambda text: status.update(text.replace("[", "\\["))  # rich reads [ as markup
+        while not done.wait(TELL_EVERY_S):
+            text = f"{work}, {time.monotonic() - work.began_s:.0f} s"
+            status.update(text.replace("[", "\\["))  # rich reads [ as markup
 
 
-def _tell(work: Work, done: threading.Event, update: Callable[[str], None] | None) -> None:
-    """Stage and seconds in the spinner, or a line for each stage that lasts, and one every half minute."""
+def _tell_in_lines(work: Work, done: threading.Event) -> None:
+    """A line for each stage that lasts, and one every half minute."""
     told, told_s = "", work.began_s
     while not done.wait(TELL_EVERY_S):
         now_s = time.monotonic()
-        if update:
-            update(f"{work}, {now_s - work.began_s:.0f} s")
-        elif (str(work) != told and now_s - work.since_s > PATIENCE_S) or now_s - told_s > REMIND_S:
+        if (str(work) != told and now_s - work.since_s > PATIENCE_S) or now_s - told_s > REMIND_S:
             print(f"slipfit: {work} ({now_s - work.began_s:.0f} s so far)", file=sys.stderr, flush=True)
             told, told_s = str(work), now_s
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Found = tuple[SoilFit, SoilData | None]  # what a test tells, and its rows
 
-app = typer.Typer(help="Soils: the library's, and from plate, shear, wheel and cone tests.", invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True)
 
 DataArgument = Annotated[Path, typer.Argument(help="Table of the tests (.csv, .csv.gz).")]
 SoilOption = Annotated[

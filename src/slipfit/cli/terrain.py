@@ -7,7 +7,7 @@ import typer
 
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table, working
 
-app = typer.Typer(help="Height maps: size, slopes, roughness and pictures.", invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()

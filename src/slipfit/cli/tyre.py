@@ -7,7 +7,7 @@ import typer
 
 from slipfit.cli.output import ForceFlag, JsonFlag, show, table, working
 
-app = typer.Typer(help="Friction curves from measured wheel forces.", invoke_without_command=True)
+app = typer.Typer(invoke_without_command=True)
 
 
 @app.callback()

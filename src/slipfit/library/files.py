@@ -37,7 +37,12 @@ class FileModel(BaseModel):
     """A part of a file: unknown keys are errors, records do not change."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True, allow_inf_nan=False
+        extra="forbid",
+        frozen=True,
+        arbitrary_types_allowed=True,
+        populate_by_name=True,
+        allow_inf_nan=False,
+        defer_build=True,  # a drive reads three kinds of file; validators of the others are never built
     )
 
 
