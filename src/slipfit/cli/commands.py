@@ -1,4 +1,4 @@
-"""The commands of `slipfit`, each in a module that is imported when the command is called: a drive does not load all the others."""
+"""The commands of `slipfit`, each in a module that is imported when the command is called: a drive loads none of the others."""
 
 from importlib import import_module
 from importlib.util import find_spec
