@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import numba
+from numba.core.runtime.nrt import rtsys
 from numba.extending import register_jitable
 
 #: Packages whose sources end up in compiled code. Numba looks only at the file of the outermost function, so an edit of a
@@ -90,7 +91,22 @@ def compiled(function=None, *, nogil=False):
         numba.config.CACHE_DIR = before
     index = dispatcher._cache._cache_file
     index._load_index = functools.partial(_load_what_can_be_imported, index._load_index)
+    dispatcher._cache.load_overload = functools.partial(_load_before_registering, dispatcher._cache)
     return dispatcher
+
+
+def _load_before_registering(cache, signature, target_context):
+    """A kernel of the cache, or None; `Cache.load_overload` of Numba, which first registers everything that can be compiled.
+
+    That is needed to compile and not to load, and takes a third of a plain drive's time: a kernel that is not in the cache is
+    looked for again in Numba's way, and compiled.
+    """
+    rtsys.initialize(target_context)  # what compiled code calls for memory; Numba does this while it registers
+    with cache._guard_against_spurious_io_errors():
+        found = cache._load_overload(signature, target_context)
+        if found is not None:
+            return found
+    return type(cache).load_overload(cache, signature, target_context)
 
 
 def _load_what_can_be_imported(load_index):

@@ -47,10 +47,11 @@ def copied_package(tmp_path):
     return package
 
 
-def run_probe(package, cache):
-    """Force along the wheel (N), how often it came from the cache, and the cache folder's name, from a new process."""
+def run_probe(package, cache, code="from slipfit.probe import report; report()"):
+    """Force along the wheel (N), how often it came from the cache, and the cache folder's name, from a new process; or what
+    other code prints."""
     environment = os.environ | {"PYTHONPATH": str(package.parent), "SLIPFIT_CACHE": str(cache)}
-    command = [sys.executable, "-c", "from slipfit.probe import report; report()"]
+    command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, cwd=package.parent, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -145,6 +146,29 @@ def test_decorating_leaves_numbas_own_setting_alone(monkeypatch):
     kernel = compiled(nogil=True)(lambda x: 2.0 * x)
     assert numba.config.CACHE_DIR == "elsewhere"
     assert Path(kernel.stats.cache_path).is_relative_to(cache_folder())
+
+
+#: Loads a kernel, then needs one for another law.
+ONE_AFTER_THE_OTHER = """
+import json, sys
+from slipfit.contact.limits import Cone, Pyramid
+from slipfit.probe import Touch, ViscousSlip, push
+found = []
+for limits in (Pyramid(10.0, 10.0), Cone(10.0, 10.0)):
+    newton = push(ViscousSlip(0.005, 0.01, limits), Touch(0.02, 0.0, 1.0, 100.0))
+    found.append([newton, sum(push.stats.cache_hits.values()), "numba.np.arraymath" in sys.modules])
+print(json.dumps(found))
+"""
+
+
+def test_loading_a_kernel_registers_nothing_and_compiling_another_one_does(copied_package, tmp_path):
+    """The force is that of F = s / k above, from the cache and compiled after that. Numba imports `numba.np.arraymath` when it
+    registers what can be compiled."""
+    cache = tmp_path / "cache"
+    run_probe(copied_package, cache)
+    loaded, compiled_then = run_probe(copied_package, cache, ONE_AFTER_THE_OTHER)
+    assert loaded == [pytest.approx(4.0), 1, False]
+    assert compiled_then == [pytest.approx(4.0), 1, True]
 
 
 @compiled
