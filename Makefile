@@ -77,6 +77,7 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/start_up.py
 	@$(BIN)/python benchmarks/read_log.py
 	@$(BIN)/python benchmarks/calibrate_time.py
 
