@@ -9,6 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
+from goals import at_most, report
 from recovery.many_drives import minute_plan, our_drive
 from slipfit.calibrate import calibrate
 
@@ -25,11 +26,10 @@ def main() -> int:
         calibrate(log, robot="p3at")
         walls.append(time.perf_counter() - wall_s)
         cpus.append(time.process_time() - cpu_s)
-    verdict = "met" if min(walls) < ASKED_S else "MISSED"
     told = ", ".join(f"{wall:.2f}" for wall in walls)
-    print(f"calibrate, {plan.duration_s:.0f} s at 100 Hz: {told} s, asked < {ASKED_S:g} s: {verdict}")
+    print(f"calibrate, {plan.duration_s:.0f} s at 100 Hz: {told} s")
     print(f"  CPU seconds: {', '.join(f'{c:.2f}' for c in cpus)}")
-    return 0 if min(walls) < ASKED_S else 1
+    return report([at_most(f"calibrate, {plan.duration_s:.0f} s at 100 Hz, s", min(walls), ASKED_S)])
 
 
 if __name__ == "__main__":

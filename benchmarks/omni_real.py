@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from goals import at_most, report
 from slipfit.calibrate.omni import OmniCalibration, OmniRun, calibrate_omni, end_percent, fit_motors, runs_of_logs
 from slipfit.library import OmniRobot, find_omni_robot
 from slipfit.logs import read_log
@@ -88,16 +89,20 @@ def explained(found: OmniCalibration) -> str:
     return f"of the ideal's error friction explains {by_friction:.0f} %, the map {by_map:.0f} % (heading not measured)"
 
 
-def main() -> None:
-    drawn = []
+def main() -> int:
+    drawn, figures = [], []
     for surface, (goal_heading, goal) in SURFACES.items():
         robot, runs = robotino(surface)
         for fit_odd in (True, False):
             begun = time.perf_counter()
             found = calibrated(robot, runs, surface, fit_odd=fit_odd)
             fitted = "5, 15, 25 …°" if fit_odd else "0, 10, 20 …°"
-            goals = f"goal {goal_heading:g} % with heading, {goal:g} % without"
-            print(f"robotino on {surface}, fitted on {fitted}: {goals}", flush=True)
+            print(f"robotino on {surface}, fitted on {fitted}", flush=True)
+            name, score = f"robotino on {surface}, fitted on {fitted}: end error", found.score("slip map")
+            figures += [
+                at_most(f"{name}, %", score.percent, goal, is_timed=False),
+                at_most("  with the heading measured, %", score.with_heading_percent, goal_heading, is_timed=False),
+            ]
             for s in found.scores:
                 both = f"{s.with_heading_percent:7.3f} % with heading  {s.percent:7.3f} %"
                 print(f"  {s.model:<12} {both}  heading {s.heading_deg:.2f}°")
@@ -108,7 +113,8 @@ def main() -> None:
     for kind, goal in {"omni3": 0.55, "omni4": 0.64}.items():
         robot, runs = optiodom(kind)
         found = calibrated(robot, runs, "lab")
-        print(f"{robot.name}: goal {goal:g} %", flush=True)
+        print(robot.name, flush=True)
+        figures.append(at_most(f"{robot.name}: end error, %", found.score("slip map").percent, goal, is_timed=False))
         for s in found.scores:
             print(f"  {s.model:<12} {s.percent:7.3f} %  heading {s.heading_deg:.2f}°")
         even = [judged for judged in runs if judged.number % 2 == 0]
@@ -120,7 +126,8 @@ def main() -> None:
     print(motors())
     if len(sys.argv) > 1:
         save_figure(draw_omni(*drawn), Path(sys.argv[1]), force=True)
+    return report(figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Omnidirectional robots against plain C++: `python benchmarks/omni_speed.py`. Ends with 1 if the goal is missed.
+"""Omnidirectional robots against plain C++: `python benchmarks/omni_speed.py`. Exits 1 if a goal is missed.
 
 A thousand runs of 3.5 s at 0.25 ms of the Ohio robot, each with other phases of its wheels, sector switches included. `omni.cpp`
 is the same equations, state, step and integrator; both must end in the same state to 1e-9. Measured in turns on one core, in CPU
@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from drives import rows_of
+from goals import at_most, report, without_goal
 from slipfit.library import find_ground, find_omni_robot
 from slipfit.simulate import Scenario
 from slipfit.simulate.assemble import assemble, named_values
@@ -57,14 +58,14 @@ def main() -> int:
 
         best = fastest(cpp=cpp_s, lanes=lambda: cpu_s(batch.in_lanes) / batch.n)
         difference = largest_difference(batch.out[:, -1], yardstick.ends(batch.n))
-    ratio = best["lanes"] / best["cpp"]
-    is_met = ratio <= GOAL and difference <= SAME
     print(f"{RUNS} runs of {SECONDS:g} s at {1e3 * STEP_S:g} ms, fastest of {ROUNDS} rounds")
-    print(f"  end states against C++       {difference:.1e}   (<= {SAME:g})")
-    for side, seconds in best.items():
-        print(f"  ns per step, {side:<15} {1e9 * seconds / batch.steps:.0f}")
-    print(f"  time of a run in lanes / C++ {ratio:.3f}   (<= {GOAL:g}: {'met' if is_met else 'MISSED'})")
-    return 0 if is_met else 1
+    return report(
+        [
+            at_most("omni, end states against C++", difference, SAME, ".1e", is_timed=False),
+            at_most("omni, in lanes: time of a run / C++", best["lanes"] / best["cpp"], GOAL, ".3f"),
+            *(without_goal(f"  ns per step, {side}", 1e9 * seconds / batch.steps, ".0f") for side, seconds in best.items()),
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from goals import Figure, at_most, report
 from slipfit.calibrate.ladder import Drive, FittedRung, drive_of, fit_rung, regressions_of, rungs_of
 from slipfit.library import find_robot
 from slipfit.logs import read_log
@@ -30,6 +31,9 @@ from slipfit.logs import read_log
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("SLIPFIT_DATA", ROOT.parent / "shared" / "data"))
 COLUMNS = ROOT / "examples" / "columns" / "drive.yaml"
+
+#: The model that the goals are judged by: one for all recordings, or the choice would be made on held-out data.
+JUDGED = "icr with regression"
 
 #: Goals: T and I.
 RECORDINGS = {
@@ -104,18 +108,24 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file)
 
 
-def main() -> None:
+def main() -> int:
+    figures: list[Figure] = []
     for name, (place_goal, turn_goal) in RECORDINGS.items():
         recording = Recording.read(name)
-        print(f"{name}: goal T {place_goal:.2f} m, I {turn_goal:.2f} rad", flush=True)
+        print(name, flush=True)
         for fit, took_s in recording.fitted():
             s = recording.score(fit)
+            if fit.rung.name == JUDGED:
+                figures.append(at_most(f"{name}, T, m", s["T_m"], place_goal, ".3f", is_timed=False))
+                figures.append(at_most(f"{name}, I, rad", s["I_steady_rad"], turn_goal, ".4f", is_timed=False))
             print(
                 f"  {fit.rung.name:<28} T {s['T_m']:.3f} (steady {s['T_steady_m']:.3f}, transitory {s['T_transitory_m']:.3f})  "
                 f"I {s['I_steady_rad']:.4f}  {took_s:5.1f} s  {s['horizons']} horizons",
                 flush=True,
             )
+    assert len(figures) == 2 * len(RECORDINGS), f"no model is named {JUDGED}"
+    return report(figures)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,6 +1,6 @@
 """Studies with full simulations: how long 1000 and 10 000 runs take, what adapting saves, what a local Dask cluster costs.
 
-`python benchmarks/study_speed.py [many] [dask]`: `many` adds the 10 000 runs, `dask` the cluster.
+`python benchmarks/study_speed.py [many] [dask]`: `many` adds the 10 000 runs, `dask` the cluster. Exits 1 if a goal is missed.
 """
 
 import sys
@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from goals import Figure, at_most, report
 from slipfit.study import StudyFile, Threads, prepare, run_study
 
 HERE = Path(__file__).parent
@@ -30,17 +31,17 @@ def timed(folder: Path, name: str, backend=None, **changes):
     return time.perf_counter() - began, answer
 
 
-def main(words: list[str]) -> None:
+def main(words: list[str]) -> int:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         timed(folder, "compile", stop={"runs": 18})
         seconds, answer = timed(folder, "thousand", stop={"runs": 1000})
-        print(f"{answer.runs} full simulations of the tracked robot: {seconds:.1f} s (goal: 1000 within 40 s)")
+        figures = [at_most(f"{answer.runs} full simulations of the tracked robot, s", seconds, 40.0, ".1f")]
         if "many" in words:
             seconds, answer = timed(folder, "many", stop={"runs": 10_000})
-            print(f"{answer.runs} full simulations: {seconds:.1f} s (goal: 10 000 within 360 s)")
+            figures.append(at_most(f"{answer.runs} full simulations, s", seconds, 360.0, ".1f"))
         if "dask" in words:
-            compare_with_dask(folder)
+            figures.append(compare_with_dask(folder))
         stop = {"half_width": 0.04, "confidence": 0.9, "at_most_runs": 40_000}
         found = {}
         for adaptive in (True, False):
@@ -48,10 +49,12 @@ def main(words: list[str]) -> None:
             widest = max(point.half_width for point in answer.points)
             found[adaptive] = answer.runs
             print(f"{'adaptive' if adaptive else 'even'}: {answer.runs} runs, {seconds:.1f} s, widest interval ±{widest:.4f}")
-        print(f"adaptive takes {found[True] / found[False]:.3f} of the runs (goal: at most 1/3)")
+    # Which runs are taken follows from the seed, not from the machine.
+    figures.append(at_most("runs of an adaptive study / even", found[True] / found[False], 1 / 3, ".3f", is_timed=False))
+    return report(figures)
 
 
-def compare_with_dask(folder: Path) -> None:
+def compare_with_dask(folder: Path) -> Figure:
     """The same 5000 runs on two threads and on two worker processes of one thread each, taken in turn; the best of two."""
     from slipfit.study.cluster import Cluster
 
@@ -67,8 +70,9 @@ def compare_with_dask(folder: Path) -> None:
             dask.append(timed(folder, "dask", backend=cluster, stop=stop)[0])
     finally:
         cluster.close()
-    print(f"5000 runs: threads {min(threads):.1f} s, Dask {min(dask):.1f} s, ratio {min(dask) / min(threads):.3f} (goal: 1.10)")
+    print(f"5000 runs: threads {min(threads):.1f} s, Dask {min(dask):.1f} s")
+    return at_most("5000 runs: time on a local Dask cluster / threads", min(dask) / min(threads), 1.10, ".3f")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -8,8 +8,8 @@
 //     g++ -std=c++17 -O3 -march=native track.cpp -o track
 //     track parameters commands ends steps hold step_s repetitions
 //
-// Parameters (rows, each with its counts of stations, discs, runs and blocks first), commands (rows of two, each held for `hold`
-// steps) and ends are binary files of doubles. It prints the CPU seconds of one robot: the fastest repetition.
+// Parameters (rows, each with its counts of stations, discs, runs and blocks first), commands (shares of the run's belt speeds,
+// each held for `hold` steps) and ends are binary files of doubles. It prints the CPU seconds of one robot: the fastest repetition.
 
 #include "space.hpp"
 #include "yardstick.hpp"
@@ -112,7 +112,7 @@ class Tracked {
     Soil soil;
     Belt belt;
     Ground ground;
-    double factor;
+    double full[2];  // commanded speeds of the left and the right belt
 
     Vec place, velocity, rate;
     Quat attitude;
@@ -530,7 +530,7 @@ class Tracked {
         ground.per_cell = p.one();
         const double x = p.one(), y = p.one(), z = p.one(), up = -0.5 * p.one(), heading = 0.5 * p.one(), ahead = p.one();
         p.one();  // no roll
-        factor = p.one(), columns = static_cast<size_t>(p.next - numbers);
+        full[0] = p.one(), full[1] = p.one(), columns = static_cast<size_t>(p.next - numbers);
         place = {x, y, z}, velocity = {ahead, 0.0, 0.0}, rate = {0.0, 0.0, 0.0}, speed[0] = speed[1] = ahead;
         const double c = std::cos(heading), s = std::sin(heading), d = std::cos(up), e = std::sin(up);
         attitude = {c * d, -s * e, c * e, s * d};
@@ -543,8 +543,8 @@ class Tracked {
         }
     }
 
-    void step(const double* command) {
-        for (int side = 0; side < 2; ++side) told[side] = factor * command[side];
+    void step(double share_of_full) {
+        for (int side = 0; side < 2; ++side) told[side] = share_of_full * full[side];
         const Rows now = attitude.rotation(), middle = attitude.turned(rate, 0.5 * dt).rotation();
         const Vec spin{ix * rate.x, iy * rate.y, iz * rate.z}, once = left_behind(spin, rate);
         const Vec coming{once.x / ix, once.y / iy, once.z / iz}, kept = left_behind(spin, 0.5 * (rate + coming));
@@ -582,7 +582,7 @@ class Tracked {
 
     End driven(const std::vector<double>& commands, int steps, int hold) {
         for (int j = 0; j < steps; ++j) {
-            step(&commands[2 * (j / hold)]);
+            step(commands[j / hold]);
             if ((j + 1) % CARRY_EVERY == 0) carry_along(CARRY_EVERY * dt);
         }
         return {place, attitude, velocity, rate, {speed[0], speed[1]}, {drive[0], drive[1]}};
@@ -593,7 +593,7 @@ int main(int argc, char** argv) {
     if (argc != 8) return std::fprintf(stderr, "usage: %s parameters commands ends steps hold step_s repetitions\n", argv[0]), 2;
     const auto numbers = read<double>(argv[1]), commands = read<double>(argv[2]);
     const int steps = std::atoi(argv[4]), hold = std::atoi(argv[5]), repetitions = std::atoi(argv[7]);
-    if (numbers.empty() || commands.size() < 2 * static_cast<size_t>((steps + hold - 1) / hold))
+    if (numbers.empty() || commands.size() < static_cast<size_t>((steps + hold - 1) / hold))
         return std::fputs("too few parameters or commands\n", stderr), 2;
     const size_t columns = Tracked(numbers.data(), std::atof(argv[6])).columns;
     std::vector<End> ends(numbers.size() / columns);
