@@ -39,9 +39,11 @@ def read_now() -> Reading:
 
 
 def share_of_others(before: Reading, after: Reading, cores: int) -> float:
-    """Share of the machine's CPU time that others used between two readings."""
+    """Share of the machine's CPU time that others used between two readings. Ticks of the counters are 10 ms long, so that an
+    idle or a full second may come out a little below 0 or above 1."""
     theirs_s = (after.used_s - before.used_s) - (after.own_s - before.own_s)
-    return max(0.0, theirs_s / (cores * (after.clock_s - before.clock_s))) if not math.isnan(theirs_s) else math.nan
+    share = theirs_s / (cores * (after.clock_s - before.clock_s))
+    return share if math.isnan(share) else min(1.0, max(0.0, share))
 
 
 class Load(NamedTuple):
