@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-#: Others may use this share of the machine's CPU time. Ratios of CPU times repeat to about 5 % then.
+#: Others may use this share of the machine's CPU time: a choice, a fifth of one core of two.
 BUSY = 0.10
 
 #: How long the machine is watched before and after a script (s).
