@@ -28,7 +28,7 @@ ALL_MET, SOME_MISSED, SOME_NOT_JUDGED = 0, 1, 3
 
 #: Scripts of each suite, with their arguments.
 SUITES = {
-    "bench": ("run.py", "read_log.py", "calibrate_time.py", *(path.name for path in HERE.glob("start_up.py"))),
+    "bench": ("run.py", "start_up.py", "read_log.py", "calibrate_time.py"),
     "rover": ("rover_speed.py",),
     "soil": ("soil_speed.py",),
     "track": ("track_speed.py",),

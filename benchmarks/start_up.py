@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from goals import at_most, report
+
 ROUNDS = 5
 
 #: A minute of arcs with all sensors, as a log to inspect.
@@ -57,22 +59,17 @@ def run_s(arguments: tuple[str, ...], folder: Path) -> float:
 
 
 def main() -> int:
-    missed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "minute.yaml").write_text(MINUTE, encoding="utf-8")
         log = ("--scenario", "minute.yaml", "--readings", "minute.mcap")
         run_s(("-m", "slipfit", "simulate", "p3at", *log), folder)
-        print(f"{'':42}{'goal, s':>9}{'median, s':>11}   range, s")
-        for start in STARTS:
-            run_s(start.arguments, folder)  # compiles kernels and byte code
-            taken = sorted(run_s(start.arguments, folder) for _ in range(ROUNDS))
-            median_s = statistics.median(taken)
-            is_met = median_s <= start.goal_s
-            missed += not is_met
-            spread = f"{taken[0]:.2f} … {taken[-1]:.2f}"
-            print(f"{start.what:42}{start.goal_s:9.2f}{median_s:11.3f}   {spread}   {'met' if is_met else 'MISSED'}")
-    return 1 if missed else 0
+        return report([at_most(f"{start.what}, s", median_s(start, folder), start.goal_s, ".3f") for start in STARTS])
+
+
+def median_s(start: Start, folder: Path) -> float:
+    run_s(start.arguments, folder)  # compiles kernels and byte code
+    return statistics.median(run_s(start.arguments, folder) for _ in range(ROUNDS))
 
 
 if __name__ == "__main__":
