@@ -48,7 +48,7 @@ def main() -> int:
             controller.command(channel, value)
         lasted_s = time.monotonic() - began_s
         heard = np.array(far.told_channels[before:]), np.array(far.told_values[before:])
-        repeated, stops = controller.repeated, len(far.watchdog_times_s)
+        repeated, stops = controller.link.repeated, len(far.watchdog_times_s)
     is_same = np.array_equal(heard[0], channels) and np.array_equal(heard[1], values)
     print(f"{options.commands} commands in {lasted_s:.1f} s, {options.commands / lasted_s:.0f} a second, {BAUD} baud asked for")
     order = "in order, the same" if is_same else "NOT THE SAME"

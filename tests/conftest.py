@@ -27,3 +27,12 @@ def pytest_runtest_makereport(item, call):
     if report.skipped and os.environ.get("SLIPFIT_NO_SKIPS") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"
+
+
+@pytest.fixture
+def sim_in_virtual_time(monkeypatch):
+    """`--port sim` without a pseudo-terminal: time passes only where driver and controller wait, whatever the machine's load."""
+    from slipfit.drive import run
+    from virtual_link import VirtualPort
+
+    monkeypatch.setattr(run, "SimulatedPort", VirtualPort)

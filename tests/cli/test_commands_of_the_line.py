@@ -155,6 +155,7 @@ def test_the_commands_of_the_journey_are_there():
 @pytest.mark.parametrize(
     "words", [pytest.param(words, id=" ".join(words), marks=ENGINES if words == ("verify",) else ()) for words in COMMANDS]
 )
+@pytest.mark.usefixtures("sim_in_virtual_time")
 class TestEveryCommand:
     def test_it_prints_one_json_document_and_nothing_else(self, slipfit, words):
         result = slipfit(*words, *ARGUMENTS.get(words, []), "--json")

@@ -5,8 +5,8 @@ import json
 import os
 import pty
 import signal
-import threading
 import tty
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,12 @@ import pytest
 from controllers import controlled_twin, simulated_controller
 from known_twins import known_twin
 from slipfit.drive import Controller, SimulatedPort, open_port, run
+from slipfit.drive.port import SerialPort
 from slipfit.logs import DriveLog, read_log
 from slipfit.twin import Twin
+from virtual_link import PatientClock, VirtualPort
+
+pytestmark = pytest.mark.usefixtures("sim_in_virtual_time")
 
 DRIVE = ("drive", "plan.csv", "--twin", "a.twin.yaml")
 
@@ -34,7 +38,7 @@ def write(duration_s=0.5, v=0.1, rate=0.1):
 
 @pytest.fixture
 def under_way(monkeypatch):
-    """Have something happen after ten commands, however slow the machine is."""
+    """Have something happen after ten commands, before the next one goes out."""
     tell = Controller.tell
 
     def arrange(happens, *arguments):
@@ -43,7 +47,7 @@ def under_way(monkeypatch):
         def counted(controller, first, second):
             told.append(first)
             if len(told) == 10:
-                threading.Thread(target=happens, args=arguments).start()
+                happens(*arguments)
             tell(controller, first, second)
 
         monkeypatch.setattr(Controller, "tell", counted)
@@ -67,6 +71,51 @@ def test_json_is_one_document(slipfit):
     assert document["written"] == ["run"]
 
 
+def test_sim_is_a_terminal(slipfit, monkeypatch):
+    """Not in virtual time for once: the driver opens a real pseudo-terminal, and each answer is waited for."""
+    monkeypatch.setattr(run, "SimulatedPort", partial(SimulatedPort, clock=PatientClock()))
+    result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap")
+    assert result.code == 0
+    assert "the plan was driven to its end" in result.out
+    assert {"commands", "encoders", "counters", "pose"} <= set(read_log("run.mcap").channels)
+
+
+def test_a_late_answer_is_reported_and_the_drive_goes_on(slipfit, monkeypatch):
+    late = partial(VirtualPort, late_s=lambda line, now_s: 0.4 if 0.2 < now_s < 0.22 else 0.0)
+    monkeypatch.setattr(run, "SimulatedPort", late)
+    write(3.0)
+    result = slipfit(*DRIVE, "--port", "sim")
+    assert result.code == 0
+    assert "the plan was driven to its end" in result.out
+    assert "late (more than 0.1 s), the longest after 0.4" in result.out
+    document = json.loads(slipfit(*DRIVE, "--port", "sim", "--json").out)
+    assert document["ending"] == "finished"
+    assert document["late_answers"] >= 1
+    assert document["longest_answer_s"] == pytest.approx(0.4, abs=0.01)
+
+
+def test_silence_beyond_the_watchdog_ends_with_2(slipfit, monkeypatch):
+    """And stays ended when the controller is back, here after 1.5 s."""
+    ports = []
+
+    def silent(far, *, baud):
+        ports.append(VirtualPort(far, baud=baud, late_s=lambda line, now_s: None if 0.2 < now_s < 1.7 else 0.0))
+        return ports[0]
+
+    monkeypatch.setattr(run, "SimulatedPort", silent)
+    write(5.0)
+    result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap", "--json")
+    assert result.code == 2
+    assert "within 1 s, sent 3 times" in result.err
+    assert "the log up to there is in run.mcap" in result.err
+    document = json.loads(result.out)
+    assert document["ending"] == "failed"
+    assert "no answer to '" in document["problem"]
+    last_s = 0.2 + 1.0 + 0.1  # the watchdog's second after a question that began at the latest 0.1 s later
+    assert all(b"!A00" in line or b"!B00" in line or b"?Q" in line for at_s, line in ports[0].sent if at_s > last_s)
+    assert ports[0].controller.channels == [0, 0]
+
+
 def test_dry_run_opens_nothing(slipfit):
     result = slipfit(*DRIVE, "--port", "/dev/there_is_none", "--dry-run", "--rounding", "best_pair")
     assert result.code == 0
@@ -81,7 +130,7 @@ def test_stop_file_is_an_answer_of_no(slipfit, under_way):
     result = slipfit(*DRIVE, "--port", "sim", "--log", "run.mcap", "--stop-file", "stop")
     assert result.code == 1
     assert "stopped by the stop file" in result.out
-    assert read_log("run.mcap").duration_s < 3.0
+    assert read_log("run.mcap").duration_s < 0.7  # ten of 50 commands a second, and coming to rest
 
 
 def test_ctrl_c_leaves_a_log(slipfit, under_way):
@@ -129,10 +178,11 @@ def test_ctrl_c_before_the_port_is_opened(slipfit, monkeypatch):
     assert not Path("run.mcap").exists()
 
 
-def test_a_port_that_vanishes_leaves_a_log(slipfit, under_way):
+def test_a_port_that_vanishes_leaves_a_log(slipfit, under_way, monkeypatch):
     write(5.0)
-    with SimulatedPort(simulated_controller()) as port:
+    with SimulatedPort(simulated_controller(), clock=PatientClock()) as port:
         under_way(port.unplug)
+        monkeypatch.setattr(run, "SerialPort", partial(SerialPort, clock=PatientClock()))
         result = slipfit(*DRIVE, "--port", port.path, "--baud", 115200, "--log", "run.mcap")
     assert result.code == 2
     assert len(result.said) == 1
@@ -141,10 +191,11 @@ def test_a_port_that_vanishes_leaves_a_log(slipfit, under_way):
     assert "commands" in read_log("run.mcap")
 
 
-def test_a_drive_that_failed_has_its_document(slipfit, under_way):
+def test_a_drive_that_failed_has_its_document(slipfit, under_way, monkeypatch):
     write(5.0)
-    with SimulatedPort(simulated_controller()) as port:
+    with SimulatedPort(simulated_controller(), clock=PatientClock()) as port:
         under_way(port.unplug)
+        monkeypatch.setattr(run, "SerialPort", partial(SerialPort, clock=PatientClock()))
         result = slipfit(*DRIVE, "--port", port.path, "--baud", 115200, "--json")
     assert result.code == 2
     document = json.loads(result.out)
@@ -162,14 +213,17 @@ def test_a_port_that_does_not_answer(refused):
     near, far = pty.openpty()
     tty.setraw(far)
     line = refused(*DRIVE, "--port", os.ttyname(far), "--log", "run.mcap")
-    assert "no answer to '!A00' within 0.1 s, 3 times" in line
+    assert "no answer to '!A00' within 1 s, sent 3 times" in line
     assert "9600 baud 7E1" in line
     os.close(near)
     os.close(far)
 
 
 def test_a_second_process_on_the_port(refused):
-    with SimulatedPort(simulated_controller()) as port, Controller(open_port(port.path, baud=115200)):
+    with (
+        SimulatedPort(simulated_controller(), clock=PatientClock()) as port,
+        Controller(open_port(port.path, baud=115200), clock=PatientClock()),
+    ):
         assert "is used by another process" in refused(*DRIVE, "--port", port.path)
 
 
@@ -181,6 +235,7 @@ def test_without_pyserial(refused, monkeypatch):
             raise ImportError(name)
         return imported(name, *args, **kwargs)
 
+    monkeypatch.setattr(run, "SimulatedPort", SimulatedPort)
     monkeypatch.setattr(builtins, "__import__", without)
     assert "pip install 'slipfit[drive]'" in refused(*DRIVE, "--port", "sim")
 

@@ -68,6 +68,7 @@ def check_console(text):
             assert line in ("", "...") or any(agree(line, g) for g in got), f"{command}: '{line}' is not in\n" + "\n".join(got)
 
 
+@pytest.mark.usefixtures("sim_in_virtual_time")
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_page_does_what_it_shows(page, tmp_path, monkeypatch):
     """In order and in one folder, as a reader would."""

@@ -1,6 +1,5 @@
 """What was driven: everything sent and read, as a drive log, and how it ended."""
 
-import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -8,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from slipfit.control import Mode, RoundingEffect, Scale
+from slipfit.drive.clock import SYSTEM_CLOCK, Clock
+from slipfit.drive.timeouts import ANSWER_S
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs import channels as names
 
@@ -50,9 +51,12 @@ class Drive:
     driven_s: float
     acknowledged: int
     repeated: int
-    late: int  # moments at which a command was due and the one before had not been answered
+    left_out: int  # moments at which a command was due and the one before had not been answered
     is_stop_acknowledged: bool
     effect: RoundingEffect
+    late_answers: int = 0  # answers that took more than timeouts.ANSWER_S
+    longest_answer_s: float = 0.0  # the longest time to any answer, late or not
+    late_readings: int = 0  # counter readings that are not in the log, because their answer was late
     problem: str = ""  # of an ending that failed
 
     @property
@@ -62,11 +66,20 @@ class Drive:
             return "nothing was sent, the port was not opened"
         return "zero " + ("acknowledged" if self.is_stop_acknowledged else "not acknowledged: the watchdog stops the motors")
 
+    @property
+    def answers(self) -> str:
+        """Whether the controller answered in time, as a clause."""
+        if not self.late_answers:
+            return f"none late (more than {ANSWER_S:g} s), the longest after {self.longest_answer_s:.3f} s"
+        what = f"{self.late_answers} late (more than {ANSWER_S:g} s), the longest after {self.longest_answer_s:.3f} s"
+        return what + (f"; {self.late_readings} late counter readings not logged" if self.late_readings else "")
+
     def summary(self) -> str:
         """A few lines for people."""
         rows = [
             f"{self.plan} on {self.port}: {self.ending.sentence}, {self.driven_s:.2f} s of {self.planned_s:.2f} s",
-            f"  link     {self.acknowledged} commands acknowledged, {self.repeated} repeated, {self.late} moments left out",
+            f"  link     {self.acknowledged} commands acknowledged, {self.repeated} repeated, {self.left_out} moments left out",
+            f"  answers  {self.answers}",
             f"  stop     {self.stop}",
             f"  effect   {self.effect.summary()}",
         ]
@@ -82,7 +95,10 @@ class Drive:
             "driven_s": self.driven_s,
             "acknowledged": self.acknowledged,
             "repeated": self.repeated,
-            "late": self.late,
+            "left_out": self.left_out,
+            "late_answers": self.late_answers,
+            "longest_answer_s": self.longest_answer_s,
+            "late_readings": self.late_readings,
             "is_stop_acknowledged": self.is_stop_acknowledged,
             "effect": self.effect.to_document(),
             "problem": self.problem,
@@ -92,16 +108,21 @@ class Drive:
 
 @dataclass(slots=True)
 class Recorder:
-    """Takes notes during a drive. Times are monotonic, stamps those of the clock on the wall when the drive began."""
+    """Takes notes during a drive. Times are those of the drive's clock, stamps go on from the time of day when it began."""
 
     scale: Scale
     mode: Mode
     counts_per_turn: tuple[float, float] | None  # of left and right
-    began_s: float = field(default_factory=time.monotonic)
-    began_ns: int = field(default_factory=time.time_ns)
+    clock: Clock = SYSTEM_CLOCK
+    began_s: float = field(init=False)
+    began_ns: int = field(init=False)
+    late_readings: int = 0  # of counters, not logged
     wanted: tuple[float, float] = (0.0, 0.0)  # speed and yaw rate that the next channel values stand for
     _sent: list[tuple[float, ...]] = field(default_factory=list)
     _read: list[tuple[float, ...]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.began_s, self.began_ns = self.clock.now_s(), self.clock.wall_ns()
 
     def sent(self, at_s: float, channels: tuple[int, int]) -> None:
         """Channel values that went out, acknowledged or not."""

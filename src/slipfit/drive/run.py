@@ -1,7 +1,6 @@
 """Drive a plan on a motor controller: a command at a time at a steady rate, zero on every way out, and a log of all of it."""
 
 import contextlib
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,11 +9,13 @@ import numpy as np
 from slipfit.control import Mode, Rounder, Rounding, RoundingEffect, Scale, effect_on
 from slipfit.control.rounding import Told
 from slipfit.drive import roboteq
-from slipfit.drive.controller import Controller, check_framing, open_port
+from slipfit.drive.controller import AskedToEnd, Controller
 from slipfit.drive.plan import DrivePlan, within_protocol
+from slipfit.drive.port import Port, SerialPort, check_framing
 from slipfit.drive.record import Drive, Ending, Recorder
 from slipfit.drive.simulated import BITS_PER_CHARACTER, SimulatedController, SimulatedPort
 from slipfit.drive.simulated_motors import STEP_S, Motors, poses_of
+from slipfit.drive.timeouts import ANSWER_S, ROLL_OUT_S
 from slipfit.errors import DriveError
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs import channels as names
@@ -32,9 +33,6 @@ FASTEST_BAUD = 4_000_000
 
 #: Share of the line that commands and counters may fill; the rest is for repetitions.
 MOST_OF_THE_LINE = 0.8
-
-#: After the stop the counters are read for this long, so that the log holds the robot coming to rest (s).
-ROLL_OUT_S = 0.3
 
 _ENDINGS = {"SIGINT": Ending.INTERRUPTED, "SIGTERM": Ending.TERMINATED, "SIGHUP": Ending.HUNG_UP}
 
@@ -79,7 +77,7 @@ class Settings:
 
 
 def drive(
-    plan: DrivePlan | Path | str, twin: Twin, port: str, settings: Settings | None = None, asked: Asked | None = None
+    plan: DrivePlan | Path | str, twin: Twin, port: str | Port, settings: Settings | None = None, asked: Asked | None = None
 ) -> Drive:
     """Drive a plan. What is wrong before the first command raises; after it the record tells, with the log so far.
 
@@ -87,23 +85,22 @@ def drive(
     ----------
     plan : a record, or the path of a CSV file or scenario
     twin : its powertrain gives setpoints; on `sim` it is also the robot that is driven
-    port : a serial port, or `sim`
+    port : name of a serial port, or `sim`; or a `Port`, which has a clock of its own
     asked : signals that the caller notes; else they are noted here, until the record is complete
     """
     if asked is None:
         with noted() as asked:
             return drive(plan, twin, port, settings, asked)
     settings = settings or Settings()
-    plan, scale = prepare(plan, twin, port, settings)
-    baud = settings.baud_of(port)
-    every = settings.counters_every(baud)
-    if port != SIM:
-        return _drive(plan, twin, scale, port, port, baud, every, settings, asked)
+    name = port if isinstance(port, str) else port.name
+    plan, scale = prepare(plan, twin, name, settings)
+    if name != SIM:
+        return _drive(plan, twin, scale, SerialPort(port) if isinstance(port, str) else port, name, settings, asked)
     ground = twin.ground(settings.ground)
     far = SimulatedController(Motors.of(twin, scale), mode=settings.mode, limits=scale.limits, watchdog_s=roboteq.WATCHDOG_S)
-    with SimulatedPort(far, baud=baud) as simulated:
-        done = _drive(plan, twin, scale, simulated.path, SIM, baud, every, settings, asked)
-        switched_on_ns = time.time_ns() - round(simulated.now_s * 1e9)
+    with SimulatedPort(far, baud=settings.baud_of(SIM)) as simulated:
+        done = _drive(plan, twin, scale, simulated, SIM, settings, asked)
+        switched_on_ns = simulated.clock.wall_ns() - round(simulated.now_s * 1e9)
     if not done.log.channels:
         return done
     return _with_truth(done, poses_of(far.motors, twin, scale, ground), switched_on_ns)
@@ -146,52 +143,74 @@ def _with_truth(done: Drive, poses: np.ndarray, switched_on_ns: int) -> Drive:
     return replace(done, log=done.log.having(truth))
 
 
-def _drive(
-    plan: DrivePlan, twin: Twin, scale: Scale, path: str, port: str, baud: int, every: int, settings: Settings, asked: Asked
-) -> Drive:
+def _drive(plan: DrivePlan, twin: Twin, scale: Scale, port: Port, name: str, settings: Settings, asked: Asked) -> Drive:
     power = twin.powertrain
-    recorder = Recorder(scale, settings.mode, power.turn_counts_both if power else None)
+    recorder = Recorder(scale, settings.mode, power.turn_counts_both if power else None, port.clock)
     rounder = Rounder(scale, settings.mode, settings.rounding)
     if asked.first:  # before the port is opened: nothing shall move
-        log, ending = DriveLog({}, about=f"drive of {plan.name} on {port}"), _ENDINGS[asked.first]
+        log, ending = DriveLog({}, about=f"drive of {plan.name} on {name}"), _ENDINGS[asked.first]
         none = effect_on((), rounder)
-        return Drive(plan.name, port, ending, log, plan.duration_s, 0.0, 0, 0, 0, is_stop_acknowledged=False, effect=none)
-    problem, stop_heard, late, driven_s = "", False, 0, 0.0
-    with Controller(open_port(path, baud=baud, framing=settings.framing), note=recorder.sent) as controller:
-        run = _Run(plan, controller, recorder, rounder, settings, every, asked)
+        return Drive(plan.name, name, ending, log, plan.duration_s, 0.0, 0, 0, 0, is_stop_acknowledged=False, effect=none)
+    baud = settings.baud_of(name)
+    every = settings.counters_every(baud)
+    problem, stop_heard = "", False
+    stopped = _Stopped(settings.stop_file, asked)
+    opened = port.open(baud=baud, framing=settings.framing)
+    with Controller(opened, clock=port.clock, note=recorder.sent, is_asked_to_end=lambda: stopped() is not None) as controller:
+        run = _Run(plan, controller, recorder, rounder, settings.rate_hz, every, stopped)
         try:
             ending = run.to_the_end()
+        except AskedToEnd:
+            ending = stopped() or Ending.FAILED
         except DriveError as error:
             ending, problem = Ending.FAILED, str(error)
         finally:
             recorder.wanted = 0.0, 0.0
             stop_heard = controller.stop()
-        late, driven_s = run.late, run.driven_s
         if stop_heard:
             _roll_out(controller, recorder, settings.rate_hz / every)
-    log = _log(recorder, plan, port, ending, settings, "" if stop_heard else "the last setpoints were not acknowledged")
+    link = controller.link
+    notes = ["the last setpoints were not acknowledged"] * (not stop_heard)
+    if link.late_answers:
+        notes.append(f"late answers (more than {ANSWER_S:g} s): {link.late_answers}, the longest {link.longest_answer_s:.3f} s")
     return Drive(
         plan=plan.name,
-        port=port,
+        port=name,
         ending=ending,
-        log=log,
+        log=_log(recorder, plan, name, ending, settings, notes),
         planned_s=plan.duration_s,
-        driven_s=driven_s,
+        driven_s=run.driven_s,
         acknowledged=controller.acknowledged,
-        repeated=controller.repeated,
-        late=late,
+        repeated=link.repeated,
+        left_out=run.left_out,
         is_stop_acknowledged=stop_heard,
         effect=effect_on(run.sent, rounder),
+        late_answers=link.late_answers,
+        longest_answer_s=link.longest_answer_s,
+        late_readings=recorder.late_readings,
         problem=problem,
     )
 
 
-def _log(recorder: Recorder, plan: DrivePlan, port: str, ending: Ending, settings: Settings, doubt: str) -> DriveLog:
+def _log(recorder: Recorder, plan: DrivePlan, port: str, ending: Ending, settings: Settings, more: list[str]) -> DriveLog:
     notes = (
         f"commands are the wheel speeds that whole setpoints mean, by {settings.rounding.value} in {settings.mode.value} mode",
         f"ended: {ending.sentence}",
     )
-    return recorder.log(f"drive of {plan.name} on {port}", (*notes, doubt) if doubt else notes)
+    return recorder.log(f"drive of {plan.name} on {port}", (*notes, *more))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stopped:
+    """Whether a signal or the stop file asks to end, and which."""
+
+    stop_file: Path | None
+    asked: Asked
+
+    def __call__(self) -> Ending | None:
+        if self.asked.first:
+            return _ENDINGS[self.asked.first]
+        return Ending.STOP_FILE if self.stop_file is not None and _is_there(self.stop_file) else None
 
 
 @dataclass(slots=True)
@@ -202,25 +221,25 @@ class _Run:
     controller: Controller
     recorder: Recorder
     rounder: Rounder
-    settings: Settings
+    rate_hz: float
     every: int
-    asked: Asked
-    late: int = 0
+    stopped: _Stopped
+    left_out: int = 0
     driven_s: float = 0.0
     sent: list[tuple[tuple[float, float], Told]] = field(default_factory=list)
 
     def to_the_end(self) -> Ending:
-        period_s, tick, planned_s = 1.0 / self.settings.rate_hz, 0, 0.0
-        begin_s = before_s = time.monotonic()
-        progress = 1.0
+        clock, period_s = self.controller.clock, 1.0 / self.rate_hz
+        tick, planned_s, progress = 0, 0.0, 1.0
+        begin_s = before_s = clock.now_s()
         while True:
-            now_s = time.monotonic()
+            now_s = clock.now_s()
             planned_s += (now_s - before_s) * progress
             before_s, self.driven_s = now_s, now_s - begin_s
             self.controller.check_watchdog()
             if planned_s >= self.plan.duration_s:
                 return Ending.FINISHED
-            if (ending := self._stopped()) is not None:
+            if (ending := self.stopped()) is not None:
                 return ending
             self.recorder.wanted = wanted = self.plan.at(planned_s)
             told = self.rounder(*wanted)
@@ -231,30 +250,29 @@ class _Run:
                 _read(self.controller, self.recorder)
             tick += 1
             due_s = begin_s + tick * period_s
-            missed = int(max(0.0, time.monotonic() - due_s) / period_s)
-            self.late, tick = self.late + missed, tick + missed
-            left_s = min(begin_s + tick * period_s - time.monotonic(), (self.plan.duration_s - planned_s) / progress)
+            missed = int(max(0.0, clock.now_s() - due_s) / period_s)
+            self.left_out, tick = self.left_out + missed, tick + missed
+            left_s = min(begin_s + tick * period_s - clock.now_s(), (self.plan.duration_s - planned_s) / progress)
             if left_s > 0.0:
-                time.sleep(left_s)
-
-    def _stopped(self) -> Ending | None:
-        if self.asked.first:
-            return _ENDINGS[self.asked.first]
-        file = self.settings.stop_file
-        return Ending.STOP_FILE if file is not None and _is_there(file) else None
+                clock.sleep(left_s)
 
 
 def _read(controller: Controller, recorder: Recorder) -> None:
-    """Counters, stamped in the middle between question and answer."""
-    asked_s = time.monotonic()
+    """Counters, stamped in the middle between question and answer. A late reading may be of any moment in between, and is not
+    logged: at 1 m/s half a second would be half a meter."""
+    asked_s, late_before = controller.clock.now_s(), controller.link.late_answers
     counters = controller.counters()
-    recorder.read(0.5 * (asked_s + time.monotonic()), counters)
+    if controller.link.late_answers > late_before:
+        recorder.late_readings += 1
+    else:
+        recorder.read(0.5 * (asked_s + controller.clock.now_s()), counters)
 
 
 def _roll_out(controller: Controller, recorder: Recorder, rate_hz: float) -> None:
     """Counters while the robot comes to rest; a link that is lost now does no harm."""
-    end_s = time.monotonic() + ROLL_OUT_S
+    clock = controller.clock
+    end_s = clock.now_s() + ROLL_OUT_S
     with contextlib.suppress(DriveError):
-        while time.monotonic() < end_s:
+        while clock.now_s() < end_s:
             _read(controller, recorder)
-            time.sleep(min(1.0 / rate_hz, ROLL_OUT_S))
+            clock.sleep(min(1.0 / rate_hz, ROLL_OUT_S))

@@ -4,15 +4,19 @@ import contextlib
 import os
 import select
 import threading
-import time
 from array import array
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from slipfit.control import Mode
 from slipfit.drive import roboteq
+from slipfit.drive.clock import SYSTEM_CLOCK, Clock
+from slipfit.drive.port import open_port
 from slipfit.drive.simulated_motors import Motors
 from slipfit.errors import DriveError
+
+if TYPE_CHECKING:
+    import serial
 
 #: The controller looks at its watchdog this often while nothing arrives (s), and for a new listener after one has left.
 GLANCE_S = 0.01
@@ -86,11 +90,12 @@ class SimulatedController:
 class SimulatedPort:
     """A pseudo-terminal with a controller at its far end, alive within a `with` block: `path` is the port to open.
 
-    `baud` makes the line as slow as a real one; without it characters take no time.
+    `baud` makes the line as slow as a real one; without it characters take no time. `clock` is the controller's, and the
+    driver's.
     """
 
-    def __init__(self, controller: SimulatedController, *, baud: int | None = None) -> None:
-        self.controller, self.baud = controller, baud
+    def __init__(self, controller: SimulatedController, *, baud: int | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.controller, self.baud, self.clock = controller, baud, clock
         self.path = ""
         self._began_s = 0.0
         self._ends = threading.Event()
@@ -108,7 +113,7 @@ class SimulatedPort:
         self.path = os.ttyname(far)
         os.close(far)  # so that the end of the driver shows as a hang-up
         os.set_blocking(self._near, False)
-        self._began_s = time.monotonic()
+        self._began_s = self.clock.now_s()
         self._thread = threading.Thread(target=self._serve, name="simulated controller", daemon=True)
         self._thread.start()
         return self
@@ -128,7 +133,16 @@ class SimulatedPort:
     @property
     def now_s(self) -> float:
         """Seconds since the controller was switched on."""
-        return time.monotonic() - self._began_s
+        return self.clock.now_s() - self._began_s
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return self.path
+
+    def open(self, *, baud: int, framing: str) -> "serial.Serial":
+        """The driver's end."""
+        return open_port(self.path, baud=baud, framing=framing)
 
     def _serve(self) -> None:
         line_free_s = 0.0
@@ -138,12 +152,12 @@ class SimulatedPort:
                 self._ends.wait(GLANCE_S)
             if characters and self.baud:
                 line_free_s = max(line_free_s, self.now_s) + len(characters) * BITS_PER_CHARACTER / self.baud
-                time.sleep(max(0.0, line_free_s - self.now_s))
+                self.clock.sleep(max(0.0, line_free_s - self.now_s))
             now_s = self.now_s
             reply = self.controller.receive(characters, now_s) if characters else self.controller.wait(now_s)
             if reply and characters is not None:
                 if self.baud:  # the echo came while characters did; the answer takes its time
-                    time.sleep(max(0, len(reply) - len(characters or b"")) * BITS_PER_CHARACTER / self.baud)
+                    self.clock.sleep(max(0, len(reply) - len(characters or b"")) * BITS_PER_CHARACTER / self.baud)
                 with contextlib.suppress(OSError):  # nobody listens, or does not read
                     os.write(self._near, reply)
 
