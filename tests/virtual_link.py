@@ -16,6 +16,7 @@ import threading
 import time
 from types import SimpleNamespace
 
+from patience import HANG_S
 from slipfit.drive.roboteq import END
 from slipfit.drive.simulated import BITS_PER_CHARACTER
 from slipfit.drive.timeouts import READ_S
@@ -25,9 +26,6 @@ BEGIN_NS = 1_600_000_000_000_000_000
 
 #: No real sleep is shorter; without it a rest of 1e-17 s would never be over.
 SHORTEST_S = 1e-6
-
-#: After so long something hangs, and the test says so instead of never ending (s). No claim rests on it.
-HANG_S = 300.0
 
 
 class VirtualClock:
@@ -202,15 +200,6 @@ class HandClock:
         with self._changed:
             enough = self._looks + 3
             assert self._changed.wait_for(lambda: self._looks >= enough, HANG_S), "nobody looks at the clock"
-
-
-def until(condition):
-    """Wait for something that another thread or process does."""
-    give_up_s = time.monotonic() + HANG_S
-    while not (found := condition()):
-        assert time.monotonic() < give_up_s, f"nothing happened in {HANG_S:g} s"
-        time.sleep(0.005)
-    return found
 
 
 @contextlib.contextmanager

@@ -35,12 +35,13 @@ FLAGS = [
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND"
 
 #: A browser that hangs is ended after this long (s); a busy machine needs many times what a free one does.
-LONGEST_S = 240.0
+LONGEST_S = 600.0
 
-#: What a probe may call: `until` a claim holds (or a minute has passed: the test then says what is wrong), or so many `pictures`.
+#: What a probe may call: `until` a claim holds (or five minutes have passed: the test then says what is wrong), or so many
+#: `pictures`.
 ASKING = """(async () => {
   const wait = ms => new Promise(done => setTimeout(done, ms));
-  const until = async claim => { for (const end = Date.now() + 60000; Date.now() < end && !claim();) await wait(20); };
+  const until = async claim => { for (const end = Date.now() + 300000; Date.now() < end && !claim();) await wait(20); };
   const pictures = async number => { for (let k = 0; k < number; k++) await new Promise(done => requestAnimationFrame(done)); };
   await until(() => document.documentElement.dataset.drawn !== undefined);
   PROBE

@@ -40,17 +40,18 @@ ZOOM = """
 #: Colour of the page's text and of a figure's, on the screen and on paper; the figure's width there, and on the screen again.
 INKS = """
   const figure = document.getElementById("fit-1"), widths = [];
+  const width = () => figure.querySelector("svg").getBoundingClientRect().width;
   const inks = () => {
-    widths.push(figure.querySelector("svg").getBoundingClientRect().width);
+    widths.push(width());
     return [getComputedStyle(document.body).color, figure._fullLayout.font.color];
   };
   const onScreen = inks();
   dispatchEvent(new Event("beforeprint"));
-  await until(() => figure._fullLayout.font.color !== onScreen[1]);
+  await until(() => figure._fullLayout.font.color !== onScreen[1] && width() < widths[0]);
   await pictures(20);
   const onPaper = inks(), folded = document.querySelectorAll("details:not([open])").length;
   dispatchEvent(new Event("afterprint"));
-  await until(() => figure._fullLayout.font.color === onScreen[1]);
+  await until(() => figure._fullLayout.font.color === onScreen[1] && width() === widths[0]);
   await pictures(20);
   inks();
 """

@@ -14,6 +14,7 @@ import typer.main
 import yaml
 
 from controllers import controlled_twin
+from patience import HANG_S
 from slipfit.cli import app
 from slipfit.library import find_any_robot, ground_names, robot_names
 from slipfit.logs import read_log
@@ -193,7 +194,7 @@ heavy = {{"numba", "numpy", "scipy", "matplotlib", "duckdb", "yaml"}} & sys.modu
 sys.exit(", ".join(sorted(heavy)) or 0)
 """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, timeout=HANG_S)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr  # it may say that something takes more than a second
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from patience import HANG_S
+
 SENTENCE = "slipfit: stopped; no file is half written\n"
 
 STRIKE = "os.kill(os.getpid(), signal.SIGINT)"
@@ -33,7 +35,7 @@ def laws(tmp_path):
         (tmp_path / "sitecustomize.py").write_text(ready + first, encoding="utf-8")
         paths = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
         command, env = [sys.executable, "-m", "slipfit", "laws"], {**os.environ, "PYTHONPATH": paths}
-        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=HANG_S)
 
     return run
 

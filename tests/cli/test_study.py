@@ -13,6 +13,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from patience import HANG_S, until
 from slipfit.cli.output import Work
 from slipfit.library.schemas import schema_path, schema_text
 from slipfit.study import StudyFile
@@ -76,13 +77,20 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     command = [sys.executable, "-c", listening, "study", "curb.yaml"]
     program = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     journal = tmp_path / "curb" / "journal.jsonl"
-    while program.poll() is None and not (journal.exists() and len(journal.read_text().splitlines()) > 3):
-        time.sleep(0.05)
+    until(lambda: program.poll() is not None or (journal.exists() and len(journal.read_text().splitlines()) > 3))
     program.send_signal(signal.SIGINT)
-    _, said = program.communicate()
+    said = last_words(program)
     assert program.returncode == 130, said
     assert "--resume goes on" in said
     assert list((tmp_path / "curb" / "parts").glob("runs-*.parquet"))
+
+
+def last_words(program):
+    """Standard error of a program that was asked to end; one that does not is killed, and fails the test."""
+    try:
+        return program.communicate(timeout=HANG_S)[1]
+    finally:
+        program.kill()
 
 
 @pytest.mark.slow
@@ -95,12 +103,11 @@ def test_ctrl_c_in_a_terminal_ends_worker_processes_without_a_word_of_theirs(tmp
     command = [sys.executable, "-c", listening, "study", "curb.yaml", "--cluster", "local", "--processes", "2"]
     program = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     journal = tmp_path / "curb" / "journal.jsonl"
-    while program.poll() is None and not (journal.exists() and len(journal.read_text().splitlines()) > 3):
-        time.sleep(0.05)
+    until(lambda: program.poll() is not None or (journal.exists() and len(journal.read_text().splitlines()) > 3))
     for _ in range(2):
         os.killpg(program.pid, signal.SIGINT)
         time.sleep(0.2)
-    _, said = program.communicate()
+    said = last_words(program)
     assert program.returncode == 130, said
     told = [line for line in said.splitlines() if not line.startswith("slipfit: studying")]
     assert len(told) == 1, said

@@ -14,6 +14,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import slipfit
+from patience import HANG_S
 from slipfit.calibrate.soil import PlateColumns, ShearColumns, WheelColumns
 from slipfit.cli import app
 from slipfit.errors import SlipfitError
@@ -85,7 +86,7 @@ def test_page_does_what_it_shows(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_script_runs_and_draws(script, tmp_path):
-    done = subprocess.run([sys.executable, script, tmp_path / "out"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, script, tmp_path / "out"], capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.returncode == 0, done.stderr
     assert "wrote" in done.stdout
     assert list((tmp_path / "out").glob("*.png"))

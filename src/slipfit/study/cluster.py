@@ -292,10 +292,7 @@ class Cluster:
         """Take chunks back from workers that are gone or silent."""
         there, now = self._workers(), time.monotonic()
         for worker, task in list(state.tasks.items()):
-            patience = max(self._silent_s, SILENT_TIMES * state.longest_s)
-            if worker not in self._warm:
-                patience = max(patience, COMPILING_S)
-            if worker in there and now - task.began_s <= patience:
+            if worker in there and now - task.began_s <= self._patience_s(worker, state):
                 continue
             del state.tasks[worker]
             if worker in there:
@@ -306,6 +303,11 @@ class Cluster:
                 queue.give_back(task.chunk)
         self._silent = {worker: task for worker, task in self._silent.items() if worker in there}
         self._check_some_work(queue, state, there, now)
+
+    def _patience_s(self, worker: str, state: _State) -> float:
+        """How long a worker may be at a task before it counts as silent."""
+        patience_s = max(self._silent_s, SILENT_TIMES * state.longest_s)
+        return patience_s if worker in self._warm else max(patience_s, COMPILING_S)
 
     def _check_some_work(self, queue: Queue, state: _State, there: dict[str, int], now: float) -> None:
         """Stop where nobody is left, or nobody who answers: the last one may have been restarting."""

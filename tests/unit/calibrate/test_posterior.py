@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from patience import HANG_S
 from recovery.drives import GOOD_IMU, drive
 from slipfit.calibrate import calibrate, posterior
 from slipfit.calibrate.posterior import FEWEST_DRAWS, Posterior, autocorrelation_steps, integrated_out, run_chain
@@ -190,4 +191,4 @@ def test_other_names_are_refused(log):
 
 def test_emcee_is_imported_only_when_asked_for():
     script = "import sys, slipfit.calibrate, slipfit.calibrate.posterior; sys.exit('emcee' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=HANG_S).returncode == 0

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from controllers import simulated_controller
+from patience import HANG_S
 from slipfit.drive import Controller, SimulatedPort, open_port
 from slipfit.errors import DriveError
 from virtual_link import HandClock, PatientClock, VirtualPort
@@ -172,6 +173,7 @@ except DriveError as error:
             capture_output=True,
             text=True,
             check=True,
+            timeout=HANG_S,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         )
     assert "is used by another process" in done.stdout

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from controllers import COUNTS_PER_TURN, TYRE_M, controlled_twin, simulated_controller
+from patience import HANG_S, until
 from slipfit.control import Rounding
 from slipfit.drive import SIM, DrivePlan, Ending, Settings, SimulatedPort, drive, run
 from slipfit.errors import DriveError
 from slipfit.logs import read_log
 from slipfit.signals import Asked
-from virtual_link import HANG_S, HandClock, PatientClock, VirtualPort, counted, until
+from virtual_link import HandClock, PatientClock, VirtualPort, counted
 
 BAUD = 115200
 

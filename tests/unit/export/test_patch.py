@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from known_twins import known_twin
+from patience import HANG_S
 from slipfit.errors import ExportError, ParameterError
 from slipfit.export import check_text
 from slipfit.export.dialects import CLASSIC, GZ
@@ -244,7 +245,9 @@ def test_sdformat_hands_friction_to_lumped_collisions(tmp_path):
     text = with_tyres("1.5708 0 0").replace('_tyre"><collision>', f'_tyre">{inertial}<collision>')
     text = text.replace('<mass value="14"/>', '<mass value="14"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>')
     (tmp_path / "robot.urdf").write_bytes(patched(text).data)
-    shown = subprocess.run(["ign", "sdf", "-p", str(tmp_path / "robot.urdf")], capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        ["ign", "sdf", "-p", str(tmp_path / "robot.urdf")], capture_output=True, text=True, check=True, timeout=HANG_S
+    )
     model = ET.fromstring(shown.stdout[shown.stdout.index("<sdf") :])
     found = {link.get("name"): link.findtext("collision/surface/friction/ode/fdir1") for link in model.iter("link")}
     assert {name: found[f"{name}_wheel"] for name in WHEELS} == dict.fromkeys(WHEELS, "0 0 -1")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from known_twins import known_twin
+from patience import HANG_S
 from robots import changed, six_wheeled
 from slipfit.calibrate.spin_test import SpinGeometry
 from slipfit.contact import LAWS
@@ -158,7 +159,9 @@ def test_sdformat_accepts_it(target, name, tmp_path):
     for shape, world in (("sphere", True), ("thin", False)):
         path = tmp_path / f"{shape}.sdf"
         export(known_twin(name), target, settings=Settings(shape, world)).save(path)
-        done = subprocess.run(["ign", "sdf", "--check", path.absolute()], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["ign", "sdf", "--check", path.absolute()], capture_output=True, text=True, check=False, timeout=HANG_S
+        )
         assert done.stdout.strip() == "Valid.", done.stdout + done.stderr
         assert "Warning" not in done.stderr + done.stdout
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from patience import HANG_S
 from slipfit.kernels import WIDTH, Shared, as_batch, run_chunks, stack
 
 
@@ -99,7 +100,7 @@ def test_no_runs_are_no_work():
 
 def test_chunks_run_on_several_threads_at_once():
     """Two chunks that wait for each other can only both end if both run at the same time."""
-    meeting = threading.Barrier(2, timeout=120.0)
+    meeting = threading.Barrier(2, timeout=HANG_S)
     run_chunks(lambda lo, hi: meeting.wait(), 2 * WIDTH, workers=2)
 
 

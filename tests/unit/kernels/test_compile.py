@@ -14,6 +14,7 @@ import numba
 import pytest
 
 import slipfit.kernels
+from patience import HANG_S
 from slipfit.kernels.compile import COMPILED_PACKAGES, cache_folder, compiled, part, source_hash
 
 SOURCE = Path(slipfit.kernels.__file__).parent.parent
@@ -52,7 +53,7 @@ def run_probe(package, cache, code="from slipfit.probe import report; report()")
     other code prints."""
     environment = os.environ | {"PYTHONPATH": str(package.parent), "SLIPFIT_CACHE": str(cache)}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment, cwd=package.parent, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment, cwd=package.parent, capture_output=True, text=True, timeout=HANG_S)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

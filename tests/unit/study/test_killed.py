@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from patience import HANG_S
 from slipfit.study import run_study
 from slipfit.study.store import read_table
 from studies import CURVE, study
@@ -21,7 +22,7 @@ def test_ten_kills_lose_nothing(tmp_path, seed):
     FILE.save(tmp_path / "study.yaml")
     script = Path(__file__).with_name("kill_main.py")
     command = [sys.executable, script, tmp_path / "study.yaml", tmp_path / "killed", "10", str(seed)]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.returncode == 0, done.stderr
     whole = run_study(FILE, tmp_path / "whole")
     killed, undisturbed = (read_table(tmp_path / name / "runs.parquet") for name in ("killed", "whole"))
