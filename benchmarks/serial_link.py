@@ -2,7 +2,7 @@
 
 A driver and a simulated controller talk through a pseudo-terminal and the operating system's serial stack. Each command is
 acknowledged before the next is sent. What the controller understood is compared with what was sent, command by command.
-A command whose answer took more than 0.1 s is sent again and then arrives twice: that is told, and counts as a failure here.
+A command whose answer took more than 0.1 s is sent again and then arrives twice: that is reported, and counts as a failure here.
 Without --rate as fast as the link takes them; with it in real time, the line as slow as its baud rate.
 """
 
