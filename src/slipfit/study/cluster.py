@@ -349,7 +349,7 @@ def _shake_hands(address: str) -> None:
 
 
 async def _greeted(address: str) -> None:
-    from distributed.comm import connect
+    from distributed.comm.core import connect
     from distributed.security import Security
 
     greeting = connect(address, timeout=REACH_S, **Security().get_connection_args("client"))
