@@ -47,6 +47,15 @@ def test_turns_as_the_planar_vehicle_does():
     assert np.abs(motion["place"][:, :2] - planar["place"][:, :2]).max() < 0.01
 
 
+def test_a_caster_turns_it_as_it_turns_the_planar_vehicle():
+    """A side force that acts 30 mm behind the contacts: the moment -n_T F_y straightens the slalom of both alike."""
+    caster = {"losses": (0.0181, 0.0, 0.03)}
+    motion, planar = (record(lynx_on(plane(9.81), WAVY, 4000, is_planar=flat, **caster), 4000) for flat in (False, True))
+    without = record(lynx_on(plane(9.81), WAVY, 4000), 4000)
+    felt = np.abs(motion["place"][:, :2] - without["place"][:, :2]).max()
+    assert np.abs(motion["place"][:, :2] - planar["place"][:, :2]).max() < 0.2 * felt
+
+
 def test_a_level_height_field_is_the_plane():
     """To 1e-9, over four seconds of slalom: every record of body, wheels and books."""
     flat = record(lynx_on(plane(9.81), WAVY, 4000), 4000)

@@ -1,6 +1,7 @@
 """UMBmark against its first-order closed forms, and on made-up robots whose errors are known."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,6 +70,22 @@ def test_intervals_hold_the_truth():
         for k, (estimate, truth) in enumerate(((found.alpha_rad, alpha), (found.beta_rad, beta))):
             inside[k] += abs(estimate.value - truth) < estimate.half_width_90
     assert ((inside > 0.84 * 200) & (inside < 0.96 * 200)).all()
+
+
+def moved(record, x_m, y_m, heading_rad):
+    """The same run in a frame that is turned and shifted."""
+    c, s = math.cos(heading_rad), math.sin(heading_rad)
+    x, y, heading = record.poses.T
+    return replace(record, poses=np.column_stack([x_m + c * x - s * y, y_m + s * x + c * y, heading + heading_rad]))
+
+
+def test_where_a_square_starts_and_heads_does_not_matter():
+    """Errors are those in the robot's frame at the start: a frame of a tracking system that is turned changes no constant."""
+    runs = squares(robot(1.0003, 1.004))
+    askew = [moved(runs[0], 3.0, -1.0, 2.1), moved(runs[1], -2.0, 5.0, -0.8)]
+    found, same = (umbmark_of_runs(each, side_m=SIDE_M, track_m=TRACK_M, radius_m=RADIUS_M) for each in (askew, runs))
+    assert found.e_d.value == pytest.approx(same.e_d.value, abs=1e-12)
+    assert found.e_b.value == pytest.approx(same.e_b.value, abs=1e-12)
 
 
 def test_one_direction_is_refused():
