@@ -26,9 +26,8 @@ Reference  [Shilliday2023] section II (its gains: [SarahSwintonMEng]); [Coulter1
 from math import atan2, copysign, hypot, pi, sqrt
 from typing import Any, NamedTuple
 
-from numba.extending import overload
-
 from slipfit.kernels import Shared, alike, any_of, chosen_by_type, cos_and_sin, part, take, where
+from slipfit.kernels.compile import overload
 from slipfit.vehicles.driver import ARRIVED_AT, CROSS_TRACK, NEVER, NOTE_COLUMNS, WAYPOINT, get_ready, note_count, tell
 
 # What these drivers note besides NOTE_COLUMNS: integral of the speed error (m), speed when last asked (m/s), and how far the

@@ -11,8 +11,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
 
+from slipfit.kernels.compile import overload
 from slipfit.kernels.tree import rebuilt_by_field
 
 

@@ -3,7 +3,8 @@
 import functools
 
 from numba import types
-from numba.extending import overload
+
+from slipfit.kernels.compile import overload
 
 
 def chosen_by_type(default):

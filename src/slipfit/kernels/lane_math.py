@@ -11,8 +11,9 @@ from functools import wraps
 
 from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from slipfit.kernels.compile import overload
 from slipfit.kernels.lanes import Lanes, alike, fma, where
 
 

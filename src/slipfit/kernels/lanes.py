@@ -24,8 +24,10 @@ from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typeconv import Conversion  # type: ignore[attr-defined]
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_jitable, register_model
+from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_jitable, register_model
 from numba.np.arrayobj import populate_array
+
+from slipfit.kernels.compile import overload
 
 # --- the types -------------------------------------------------------------------------------------------------------------
 

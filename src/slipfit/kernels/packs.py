@@ -11,9 +11,10 @@ import math
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 from slipfit.kernels.cells import Cells
+from slipfit.kernels.compile import overload
 from slipfit.kernels.lanes import Lanes, Mask, PerLane, lane
 from slipfit.kernels.tree import WIDTH, Shared, rebuilt_by_field
 

@@ -3,8 +3,9 @@
 from typing import Any, NamedTuple
 
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from slipfit.kernels.compile import overload
 from slipfit.kernels.lanes import Lanes, alike, lane, where, with_lane, zeros
 
 WIDTH = 8  # one register with AVX-512, two with AVX2 (where 8 still beats 4: more independent work), four on ARM
