@@ -19,7 +19,8 @@ def check(logs, truth=TRUTH, within=0.012):
     found = studies(row(log, find_robot("p3at"), truth) for log in logs)
     for name, study in found.items():
         assert study.is_covered.sum() >= FEWEST, f"{name}: {study}"
-        assert abs(np.nanmean(study.error)) < within, f"{name}: {study}"
+        weight = 1.0 / study.std**2  # a drive that says little, and says so, counts little
+        assert abs(np.nansum(weight * study.error) / np.nansum(weight)) < within, f"{name}: {study}"
     return found
 
 
@@ -31,7 +32,8 @@ def test_a_minute_by_imu_and_encoders(noise, bias):
 
 @pytest.mark.parametrize("kind", BY_HAND)
 def test_drives_without_a_plan(kind):
-    """A drive scatters by 2 %: the mean of eight is known to .7 %."""
+    """A drive scatters by 2 %: the mean of eight is known to .7 %. Jumps take the lighter axle beyond what a floor is trusted to
+    hold; those readings are not used, and some drives then state up to 16 %."""
     check((drive_by_hand(kind, 300 + seed) for seed in range(DRIVES)), within=0.02)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from slipfit.calibrate.first_look import NO_LIMIT, Start, best_free, best_limited, starts
-from slipfit.calibrate.grip import at_limit_s, doubtful_grip, grips, sliding_s, used_grip
+from slipfit.calibrate.grip import at_limit_s, doubtful_moments_s, grips, is_near, sliding_s, used_grip
 from slipfit.calibrate.one_drive import ROBUST_FROM, Fitter, Problem, Solution
 from slipfit.calibrate.spread import spread_of
 from slipfit.calibrate.unknowns import NO_RELAXATION, Unknown, constant, pose_unknowns, started, tyres
@@ -30,7 +30,8 @@ BELIEVED_AT_REST_BELOW = 0.9
 #: Residuals below this share of the noise are those of exact sensors: wheels that slid would show in them.
 EXACT = 0.1
 
-#: Readings at which wheels may have slid are left out from so many seconds on; in so many rounds.
+#: Readings at which wheels may have slid are left out where such moments last so many seconds in all: noise and encoder counts
+#: push what a wheel carries beyond the trusted share for a tenth of a second here and there. In so many rounds.
 LEAST_DOUBTFUL_S, TRUSTED_ROUNDS = 0.5, 2
 
 #: Least relative standard deviation of a limit beside readings that it does not act on.
@@ -91,10 +92,11 @@ def _within_trusted_grip(problem: Problem, unknowns: Sequence[Unknown], found: S
         return found
     interval_s, told = float(np.median(np.diff(imu.time_s))), found
     for _ in range(TRUSTED_ROUNDS):  # constants change, and with them the readings that are left
-        is_doubtful = doubtful_grip(problem, told, imu.time_s) & ~problem.doubts.excluded
-        doubtful_s = interval_s * float(is_doubtful.sum())
-        if doubtful_s < LEAST_DOUBTFUL_S:
+        moments_s = doubtful_moments_s(problem, told)
+        if problem.replay.step_s * len(moments_s) < LEAST_DOUBTFUL_S:
             return told
+        is_doubtful = is_near(moments_s, imu.time_s) & ~problem.doubts.excluded
+        doubtful_s = interval_s * float(is_doubtful.sum())
         doubts = replace(problem.doubts, excluded=problem.doubts.excluded | is_doubtful)
         fitter = Fitter(replace(problem, doubts=doubts))
         if any(w is None for w in fitter.weighings):

@@ -115,8 +115,8 @@ def needed_forces(problem: Problem, solution: Solution) -> np.ndarray:
     return np.column_stack(found)
 
 
-def doubtful_grip(problem: Problem, solution: Solution, time_s: np.ndarray) -> np.ndarray:
-    """Which of these times lie near moments when a wheel would carry more than TRUSTED_GRIP of its own load.
+def doubtful_moments_s(problem: Problem, solution: Solution) -> np.ndarray:
+    """Steps of the replay from which on, for GRIP_S, a wheel would carry more than TRUSTED_GRIP of its own load.
 
     Loads are the replay's, with the center of mass where the solution has it.
     """
@@ -124,8 +124,11 @@ def doubtful_grip(problem: Problem, solution: Solution, time_s: np.ndarray) -> n
     _, _, loads, _ = _replayed(problem, solution)
     steps = max(1, round(GRIP_S / problem.replay.step_s))
     carried = np.column_stack([_mean_over(load, steps) for load in loads[1:].T])
-    is_doubtful = (forces > TRUSTED_GRIP * carried).any(axis=1)
-    begins_s = problem.replay.step_s * np.nonzero(is_doubtful)[0]
+    return problem.replay.step_s * np.flatnonzero((forces > TRUSTED_GRIP * carried).any(axis=1))
+
+
+def is_near(begins_s: np.ndarray, time_s: np.ndarray) -> np.ndarray:
+    """Which of these times lie within doubtful moments, or within SETTLING_S of them."""
     if not len(begins_s):
         return np.zeros(len(time_s), dtype=bool)
     after = np.searchsorted(begins_s, time_s - GRIP_S - SETTLING_S)

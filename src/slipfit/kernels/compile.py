@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba.core.runtime.nrt import rtsys
@@ -23,7 +24,7 @@ COMPILED_PACKAGES = ("kernels", "contact", "ground", "vehicles", "control")
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "arcp", "nsz", "afn"}}
 
 #: Of functions that only compiled code calls: an entry for callers in C would be a second function to compile for each.
-_INNER = {"no_cfunc_wrapper": True}
+_INNER: Any = {"no_cfunc_wrapper": True}
 
 #: `numba.extending.overload` for our functions: a kernel compiles in a tenth less time, to the same code.
 overload = functools.partial(numba_overload, jit_options=_INNER)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 NANOSECONDS = 1_000_000_000
 
+#: Numbers of pieces of a recording are below this; beyond it floats skip whole numbers.
+_LARGEST_SEGMENT = 2.0**53
+
 #: Names become files and topics.
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -105,7 +108,9 @@ class DriveLog:
             return np.zeros(len(stamps_ns), dtype=int)
         pieces = self[SEGMENTS]
         at = np.searchsorted(pieces.stamps_ns, stamps_ns, side="right") - 1
-        return np.asarray(pieces.values[np.clip(at, 0, len(pieces.stamps_ns) - 1), 0].astype(int))
+        number = pieces.values[np.clip(at, 0, len(pieces.stamps_ns) - 1), 0]
+        is_number = np.abs(number) < _LARGEST_SEGMENT  # a damaged file has others: they are a piece of their own
+        return np.where(is_number, number, -1.0).astype(int)
 
     def having(self, *channels: Channel) -> Self:
         """The same log with these channels added, or in place of those of the same name."""

@@ -81,3 +81,10 @@ def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ParameterError, match="cannot be a folder"):
         DriveLog({"imu": channel()}).save_csv(tmp_path / "file")
+
+
+def test_numbers_of_pieces_that_are_none_are_a_piece_of_their_own():
+    """A damaged column of a CSV file: not a warning of the machine's about a cast."""
+    stamps = np.arange(4) * 10
+    pieces = Channel("segments", stamps, np.array([[0.0], [np.nan], [1e300], [2.0]]), ("segment",))
+    assert DriveLog({"segments": pieces}, about="damaged").segment_at(stamps + 5).tolist() == [0, -1, -1, 2]

@@ -40,12 +40,12 @@ def test_it_crosses_zero_without_a_jump_and_with_one_slope():
 
     0.02 for the bracket (0.005) and for verdicts that change back and forth within a percent of mu*. The kinematic margin of the
     same runs jumps by a third there, since a robot that is held stands still however much it lacks."""
-    logs = np.linspace(-0.12, 0.12, 25)
+    logs = np.linspace(-0.12, 0.12, 16)
     vary = {"mu_static": 0.4535 * np.exp(logs)}
     reserve, margin = grip_reserve("packbot", CURB, vary, tolerance=0.005).reserve, climb_many("packbot", CURB, vary).margin
     assert reserve[0] < -0.08
     assert reserve[-1] > 0.08
-    assert np.abs(np.diff(reserve)).max() < 0.01 + 0.02
+    assert np.abs(np.diff(reserve)).max() < logs[1] - logs[0] + 0.02
     assert np.abs(np.diff(margin)).max() > 0.3
     for side in (reserve < 0.0, reserve > 0.0):
         slope, at_zero = np.polyfit(logs[side], reserve[side], 1)
@@ -76,8 +76,8 @@ def _random(n):
 
 @pytest.mark.parametrize(("robot", "soil"), [("packbot", None), ("maxxii", None), ("packbot", "dry_sand")])
 def test_the_sign_is_the_verdict_and_the_bracket_holds_the_change(robot, soil):
-    """Any climb, 18 of each kind: the definition, asked of runs at both ends of the bracket."""
-    climb, vary = CURB | {"soil": soil}, _random(18)
+    """Any climb, eight of each kind: the definition, asked of runs at both ends of the bracket."""
+    climb, vary = CURB | {"soil": soil}, _random(8)
     found, batch = grip_reserve(robot, climb, vary), climb_many(robot, climb, vary, ends_only=True)
     assert np.array_equal(found.reserve > 0.0, batch.has_climbed)
     assert found.verdicts == batch.verdicts

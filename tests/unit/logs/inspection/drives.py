@@ -131,7 +131,7 @@ def every_pair(without=()):
 
 
 def cases(without=(), count=40, seed=1):
-    """Every mutilation alone, pairs on the same quantity, then random pairs."""
+    """Every mutilation alone, pairs on the same quantity, then random pairs up to a number of cases."""
     pairs = every_pair(without)
     there = dict.fromkeys(name for pair in pairs for name in pair)
     chosen = [(name,) for name in there] + [pair for pair in SAME_QUANTITY if set(pair) <= set(there)]
