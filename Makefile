@@ -53,7 +53,7 @@ demo: $(VENV)/.run
 	@$(BIN)/slipfit demo --out demo --force
 
 test: $(VENV)/.dev
-	@echo "testing; on a first run kernels are compiled for a minute or two before the first dot"
+	@echo "testing; a first run compiles the kernels, with a line for each"
 	@$(PYTEST) -m "not slow and not engine and not browser"
 
 test-slow: $(VENV)/.dev
