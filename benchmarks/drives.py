@@ -14,7 +14,7 @@ from slipfit.simulate.assemble import assemble, law_of, losses_of, named_values,
 from slipfit.simulate.rover import runs_of
 from slipfit.vehicles import loads, rigid_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import NoBooks
-from slipfit.vehicles.driver import Table
+from slipfit.vehicles.driver import table_for_all
 from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.losses import NoBattery
 from yardstick import Yardstick
@@ -131,7 +131,7 @@ def rough_rover(n: int, seconds: float, interpolation: str) -> Drive:
         law=law_of(ground, v),
         ground=find_terrain("rolling_field").model(v["gravity_mps2"], interpolation),
         start=start_of(v),
-        driver=Table(Shared(commands.ravel())),
+        driver=table_for_all(commands, n),
         losses=losses_of(v),
         battery=NoBattery(0.0),
         books=NoBooks(0.0),
@@ -146,7 +146,7 @@ def soil_rover(n: int, seconds: float) -> Drive:
     slope = {"slope_rad": np.full(n, 0.05), "uphill_rad": np.full(n, 0.3)}
     v = named_values(robot, ground, scenario) | {"mass_kg": 2.148 * factor, "cohesion_pa": 1040.0 * factor, **slope}
     commands = _weaving_volts(seconds)
-    runs = runs_of(robot, ground, scenario, v, Table(Shared(commands.ravel())), None, n)
+    runs = runs_of(robot, ground, scenario, v, table_for_all(commands, n), None, n)
     return _with_space(as_batch(runs._replace(books=NoBooks(0.0)), n), n, len(commands) * HOLD, rough)
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 
 from slipfit.contact import LAWS
-from slipfit.kernels import Shared, as_batch
+from slipfit.kernels import as_batch
 from slipfit.library import find_ground
 from slipfit.vehicles import loads, powertrain, rough, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
-from slipfit.vehicles.driver import NOTE_COLUMNS, Table
+from slipfit.vehicles.driver import NOTE_COLUMNS, table_for_all
 from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.losses import Losses, NoBattery
 from slipfit.vehicles.planar_body import BODY_COLUMNS, Body, Start
@@ -27,7 +27,7 @@ def lynx_on(
     drive = motor or powertrain.DcMotor(0.0053, 4.0, 0.1, 0.35, 0.35, 0.01, 12.0)
     wheels = loads.Wheels(*(np.tile(column, (n, 1)) for column in loads.wheels(_AT, 0.0635)))
     law = LAWS["magic_formula"].model(find_ground("rover_tyre").values() | {"mu": mu})
-    shared = (drive, law, ground, Start(*start), Table(Shared(np.tile(table, 2).ravel())), Losses(*losses))
+    shared = (drive, law, ground, Start(*start), table_for_all(np.tile(table, 2), n), Losses(*losses))
     more = (battery or NoBattery(0.0), Books(drive))
     if is_planar:
         return as_batch(skid_steer.SkidSteerRuns(Body(mass, 0.0334, 0.0, 0.0, 0.06), wheels, *shared, *more), n)

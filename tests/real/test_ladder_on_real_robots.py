@@ -21,6 +21,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "base", "place_m", "turn_rad"), ROWS, ids=[row[0] for row in ROWS])
 def test_a_rung_with_regression_predicts_as_well_as_a_good_empirical_fit(recordings, name, base, place_m, turn_rad):
     from real import Recording, robot_of

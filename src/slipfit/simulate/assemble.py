@@ -8,7 +8,7 @@ import numpy as np
 from slipfit.contact import GROUND_LAWS, SOILS
 from slipfit.errors import SimulationError
 from slipfit.ground import plane
-from slipfit.kernels import Shared, as_batch
+from slipfit.kernels import as_batch
 from slipfit.library import Ground, OmniRobot, Robot, find_ground, ground_names
 from slipfit.library.omni_robot import Prescribed
 from slipfit.library.parameter import Parameter
@@ -17,7 +17,7 @@ from slipfit.simulate.scenario import STEEPEST_RAD, Scenario
 from slipfit.simulate.vary import checked_arrays
 from slipfit.vehicles import loads, motors, omni, planar_body, powertrain, skid_steer
 from slipfit.vehicles.books import NoBooks
-from slipfit.vehicles.driver import Table
+from slipfit.vehicles.driver import table_for_all
 from slipfit.vehicles.losses import AirDrag, Battery, Losses, NoBattery, NoLosses
 
 #: Numbers of a robot's file that do not act on motion; to vary them would promise an effect that is not there.
@@ -206,7 +206,7 @@ def start_of(v: Values) -> planar_body.Start:
 
 def assemble(robot: Robot | OmniRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
     """A batch of n runs on a plane."""
-    v, driver = values, Table(Shared(commands.ravel()))
+    v, driver = values, table_for_all(commands, n)
     plane_below = plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
     if isinstance(robot, OmniRobot):
         law = GROUND_LAWS[ground.law]

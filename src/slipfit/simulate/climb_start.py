@@ -25,7 +25,7 @@ def depth_at_start_m(batch: tracked.TrackedRuns, n: int) -> np.ndarray:
     """How deep each run begins in hard ground, (n,): the depth of one contact that holds the same energy as all do."""
     out, status = np.empty((n, 1, len(tracked.TRACK_COLUMNS))), np.empty(n)
     # One record and no step: what the kernel finds where the run begins.
-    (tracked.one_by_one if n == 1 else tracked.in_lanes)(batch, 0, n, 1, 1, 1e-3, out, status)
+    tracked.in_lanes(batch, 0, n, 1, 1, 1e-3, out, status)
     begin, mass, hard = batch.begin, batch.body.mass, batch.hard
     moving = 0.5 * (mass + 2.0 * batch.belt.mass) * begin.speed**2
     shape = batch.ground.shape

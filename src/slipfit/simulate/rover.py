@@ -9,7 +9,7 @@ import numpy as np
 from slipfit.control.route import Route
 from slipfit.errors import SimulationError
 from slipfit.ground import plane, rutted
-from slipfit.kernels import Shared, as_batch
+from slipfit.kernels import as_batch
 from slipfit.library import Ground, Robot, Terrain, find_terrain
 from slipfit.simulate.assemble import (
     TYRES,
@@ -38,7 +38,7 @@ from slipfit.simulate.trajectory import RunStatus
 from slipfit.simulate.vary import is_no_number
 from slipfit.vehicles import planar_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
-from slipfit.vehicles.driver import NEVER, NOTE_COLUMNS, Table
+from slipfit.vehicles.driver import NEVER, NOTE_COLUMNS, table_for_all
 from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.rigid_body import Body6
 from slipfit.vehicles.soil_footing import SoilFooting
@@ -414,7 +414,7 @@ def _with_tyres(robot: Robot, values: Values) -> Values:
 def _driver(robot: Robot, scenario: Scenario, v: Values, commands: RunCommands | None) -> tuple[Any, int, int]:
     """Who commands the wheels, how many steps a command lasts, and how many steps there are."""
     if commands:
-        return Table(Shared(commands.shared.ravel())), 1, commands.steps
+        return table_for_all(commands.shared, commands.n), 1, commands.steps
     route = scenario.route
     assert route is not None
     limits_s = route_limits_s(route, v)

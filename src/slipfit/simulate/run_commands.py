@@ -19,7 +19,7 @@ from slipfit.simulate.commands import command_table, commanded_turn, first_rows,
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.speed_loop import through_loops
 from slipfit.twin import FittedPowertrain
-from slipfit.vehicles.driver import OwnRows
+from slipfit.vehicles.driver import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class RunCommands:
         if not self.own_rows:
             return part
         own = np.array([self._followed(i, self._table(i))[: self.own_rows].ravel() for i in range(lo, hi)])
-        return part._replace(driver=as_batch(OwnRows(own, Shared(self.table.ravel())), hi - lo))
+        return part._replace(driver=as_batch(Table(own, Shared(self.table.ravel())), hi - lo))
 
     def turn_rad(self, i: int) -> float:
         """How far run i would turn if no wheel slipped."""

@@ -9,14 +9,14 @@ import numpy as np
 from slipfit.control.guidance import LineOfSight, PurePursuit
 from slipfit.errors import SimulationError
 from slipfit.ground import plane
-from slipfit.kernels import Shared, as_batch
+from slipfit.kernels import as_batch
 from slipfit.library import Robot, find_ground, find_robot
 from slipfit.library.robot import DcMotor
 from slipfit.simulate.commands import command_table
 from slipfit.simulate.scenario import Scenario
 from slipfit.simulate.step_rule import in_short_steps
 from slipfit.vehicles import powertrain, torque_model
-from slipfit.vehicles.driver import NEVER, Table
+from slipfit.vehicles.driver import NEVER, Table, table_for_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def simulate_torque_model(robot: Robot | str | Path, scenario: Scenario | str | 
     driver: Table | LineOfSight | PurePursuit
     if route is None:
         table = command_table(robot, scenario)
-        driver, hold, steps = Table(Shared(table.ravel())), 1, len(table)
+        driver, hold, steps = table_for_all(table, 1), 1, len(table)
     else:
         driver, hold = route.driver(robot, start_m), route.hold_steps(dt)
         steps = math.ceil(scenario.duration_s / dt)

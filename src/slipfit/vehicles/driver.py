@@ -6,7 +6,9 @@ mean the same for every driver and are recorded (`NOTE_COLUMNS`).
 
 from typing import Any, NamedTuple
 
-from slipfit.kernels import alike, chosen_by_type
+import numpy as np
+
+from slipfit.kernels import Shared, alike, chosen_by_type
 
 #: Number of the waypoint that is steered for, distance from the leg to it (m, positive to its left), and when the last one was
 #: reached (s; NEVER until then).
@@ -28,16 +30,17 @@ class Seen(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Commands that were written down beforehand."""
+    """Commands that were written down beforehand; where runs start differently, the first rows for each run by itself.
 
-    commands: Any  # Shared (rows x wheels)
+    One type for both, so that a batch with starts of its own runs in the kernel that drives all others."""
 
-
-class OwnRows(NamedTuple):
-    """Commands that were written down beforehand, the first rows for each run by itself."""
-
-    own: Any  # a table per run (rows x wheels): the first rows
+    own: Any  # a table per run (rows x wheels): the first rows, which may be none
     commands: Any  # Shared (all rows x wheels): the rows after them
+
+
+def table_for_all(commands: np.ndarray, n: int) -> Table:
+    """Commands (rows, wheels) that all n runs are told alike."""
+    return Table(np.empty((n, 0)), Shared(commands.ravel()))
 
 
 @chosen_by_type
@@ -64,13 +67,6 @@ def tell(driver, notes, seen, turn, period_s, side_m, command):
 
 
 @tell.of(Table)
-def _(driver, notes, seen, turn, period_s, side_m, command):
-    count = len(side_m)
-    for n in range(count):
-        command[n] = alike(driver.commands.array[turn * count + n], seen.x)
-
-
-@tell.of(OwnRows)
 def _(driver, notes, seen, turn, period_s, side_m, command):
     count = len(side_m)
     for n in range(count):

@@ -115,6 +115,7 @@ def test_more_grip_may_be_too_much():
     assert "less grip" in fails.sentence()
 
 
+@pytest.mark.slow
 def test_a_run_does_not_feel_its_neighbours():
     """To the last bit: the same run beside another one, among many, and beside a run that is no number."""
     vary = _random(11)

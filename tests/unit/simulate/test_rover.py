@@ -93,6 +93,7 @@ def test_many_drives_are_single_ones():
     assert "3 drives" in many.summary()
 
 
+@pytest.mark.slow  # a kernel of its own
 def test_pure_pursuit_and_speed_loops_arrive_too():
     """What people use today: a P3AT with speed loops on pure pursuit."""
     route = {**ROUTE, "waypoints_m": [[2.0, 0.0], [3.0, 1.0]], "guidance": "pure_pursuit"}
@@ -211,6 +212,7 @@ def straight(volts, **more):
     return Scenario(commands=[{"for_s": 1.0, "wheels_v": [volts, volts]}], **{"ground": TYRE, **more})
 
 
+@pytest.mark.slow  # two kernels of its own
 def test_keeping_books_changes_nothing_about_the_motion():
     """A battery sags whether its joules are counted or not."""
     assert simulate(FED, straight(12.0)).x_m[-1] == simulate(FED, straight(12.0, energy=True)).x_m[-1]

@@ -89,6 +89,7 @@ class TestTrackedRobot:
             assert np.array_equal(alone.measures[name], many.measures[name][7:8])
         assert alone.outcome[0] == many.outcome[7]
 
+    @pytest.mark.slow
     def test_grip_reserves_stand_beside_the_verdicts_if_asked_for(self, curb, tmp_path):
         """Above zero where a run climbed; the same bits alone and among many; not found for Sobol indices, which need none."""
         prepared = prepare(curb(reserve=True, sensitivity={"base_runs": 64}))

@@ -41,7 +41,13 @@ def _(law, touch, memory, contact, dt):
     memory.contacts[y] = memory.contacts[y] + dt * touch.slip_y
 
 
-@pytest.mark.parametrize("kernel", [skid_steer.in_lanes, skid_steer.one_by_one], ids=["lanes", "one by one"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        pytest.param(skid_steer.in_lanes, id="lanes"),
+        pytest.param(skid_steer.one_by_one, id="one by one", marks=pytest.mark.slow),  # a kernel of its own
+    ],
+)
 def test_a_robot_on_springs_hangs_where_statics_say(kernel):
     """Side slope: four springs carry m g sin(slope): y = -m g sin / (4 K), each run with its own K."""
     n, slope = 9, 0.1

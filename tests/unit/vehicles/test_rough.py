@@ -151,6 +151,7 @@ def test_mirrored_drives_are_mirrored():
     assert np.abs(left["load"][:, [1, 0, 3, 2]] - right["load"]).max() < 1e-8
 
 
+@pytest.mark.slow  # a kernel of its own
 def test_a_lane_does_not_feel_its_neighbours():
     """Eight runs at different voltages: each the same bits as in a group with copies of itself."""
     volts = np.linspace(1.0, 8.0, 8)

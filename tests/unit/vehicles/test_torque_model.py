@@ -7,12 +7,12 @@ import pytest
 
 from slipfit.errors import SimulationError
 from slipfit.ground import plane
-from slipfit.kernels import Shared, as_batch
+from slipfit.kernels import as_batch
 from slipfit.library import find_robot
 from slipfit.simulate import Scenario
 from slipfit.simulate.torque_model import _runs, simulate_torque_model
 from slipfit.vehicles import torque_model
-from slipfit.vehicles.driver import NEVER, Seen, Table
+from slipfit.vehicles.driver import NEVER, Seen, table_for_all
 from slipfit.vehicles.powertrain import prepared
 
 ROVER = find_robot("lynxmotion_4wd3")
@@ -178,7 +178,7 @@ class TestLanes:
         """Runs that differ in mass and slope, driven by one table."""
         volts = np.repeat([[4.0, 7.0], [8.0, 3.0], [0.0, 0.0]], 400, axis=0)
         scenario = Scenario(commands=[{"for_s": 1.0, "v_mps": 0.0}], start={"heading_rad": 0.4})
-        run = _runs(ROVER, scenario, Table(Shared(np.tile(volts, 2).ravel())))
+        run = _runs(ROVER, scenario, table_for_all(np.tile(volts, 2), n))
         slope = np.linspace(0.0, 0.3, n)
         run = run._replace(ground=plane(9.81, slope, 0.0), side=np.tile(run.side, (n, 1)))
         batch = as_batch(run, n)

@@ -88,6 +88,7 @@ def test_intervals_hold_the_truth():
     assert held >= 36
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pieces", [13, 25, 50])
 def test_intervals_of_short_drives_hold_the_truth(pieces):
     """26, 50 and 100 s, 60 drives each, whose turns and ways are off by 3 % from piece to piece: of 120 intervals of 90 %, 98 to
