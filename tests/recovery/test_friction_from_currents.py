@@ -106,6 +106,7 @@ def of_wheels(mu, *, turns=(2.5, -2.5, 1.8), seed=0, scale=1.0, noise_a=0.0, spr
     return friction(motion, log, rover, replace(known, newton_per_ampere_std=spread * known.newton_per_ampere))
 
 
+@pytest.mark.slow
 def test_a_wheeled_robots_friction_comes_back_from_the_simulator():
     """In turns its wheels slide in all directions; what comes back is the coefficient of the ground, 0.55."""
     result = of_wheels(0.55)

@@ -226,6 +226,7 @@ def test_side_forces_act_against_sideways_motion():
     assert np.abs(sideways).min() > 1e-3
 
 
+@pytest.mark.slow  # a kernel of its own
 def test_caster_turns_the_wheels_back():
     """SPEC 4(a): M_z = -n_T F_y. A robot that slides to the left while it drives ahead (F_y < 0) is turned to the left, towards
     where it goes; after a step with m a = F_y, I r. = -n_T F_y."""

@@ -188,9 +188,10 @@ def test_ledges_are_told(tmp_path):
     assert not any("sharply" in note for note in simulate(ROVER, find_scenario("crater_rim")).all_notes)
 
 
-def test_runs_start_their_path_where_they_start():
+@pytest.mark.parametrize("guidance", ["line_of_sight", pytest.param("pure_pursuit", marks=pytest.mark.slow)])
+def test_runs_start_their_path_where_they_start(guidance):
     """A varied start is the same drive as that start alone."""
-    route = {"waypoints_m": [[3.0, 0.0], [3.0, 2.0]], "speed_mps": 0.3, "guidance": "pure_pursuit"}
+    route = {"waypoints_m": [[3.0, 0.0], [3.0, 2.0]], "speed_mps": 0.3, "guidance": guidance}
     many = simulate_many(ROVER, Scenario(route=route, ground=TYRE), {"start_y_m": np.array([0.0, 1.0])})
     alone = simulate(ROVER, Scenario(route=route, ground=TYRE, start={"y_m": 1.0}))
     shared = min(len(alone.x_m), len(many.run(1).x_m))

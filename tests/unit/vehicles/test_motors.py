@@ -81,10 +81,13 @@ SLALOM = [[6 + 4 * math.sin(2 * t), 6 - 4 * math.sin(1.7 * t)] for t in np.arang
 @pytest.mark.parametrize(
     "options",
     [
-        {"motor": SHAFT, "losses": (0.0181, 0.02, 0.01)},
-        {"motor": LimitedMotor(0.0053, *CIRCUIT, 1.0), "battery": Battery(12.0, 0.3)},
+        pytest.param({"motor": SHAFT, "losses": (0.0181, 0.02, 0.01)}, id="shaft, rolling, caster"),
+        pytest.param(
+            {"motor": LimitedMotor(0.0053, *CIRCUIT, 1.0), "battery": Battery(12.0, 0.3)},
+            id="current limit, battery",
+            marks=pytest.mark.slow,  # a kernel of its own
+        ),
     ],
-    ids=["shaft, rolling, caster", "current limit, battery"],
 )
 def test_books_balance(options):
     """Supplied = stored + dissipated within .1 % of what went through, every loss at work."""

@@ -62,7 +62,10 @@ def test_two_witnesses_are_brought_to_agree(without_pose, names):
         assert not named(inspection, names), inspection.summary()
 
 
-@pytest.mark.parametrize("robot", ["p3at", "warthog", "atrv_jr", "lynxmotion_4wd3"])
+@pytest.mark.parametrize(
+    "robot",
+    ["p3at", "warthog", "atrv_jr", pytest.param("lynxmotion_4wd3", marks=pytest.mark.slow)],  # motors: a kernel of its own
+)
 @pytest.mark.parametrize(("noise", "bias"), [(0.05, 0.02), (0.2, 0.05)])
 def test_good_logs_are_left_alone(robot, noise, bias):
     """Nothing but information; these robots keep their wheels down, as the simulator's loads say."""
