@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 help:
 	@echo "make demo          plan, drive, calibrate, validate a simulated robot; twin, report, pictures in demo/"
-	@echo "make test          the tests (a few minutes)"
+	@echo "make test          the tests (five minutes on two cores, eight the first time)"
 	@echo "make test-slow     long statistics and fuzzing"
 	@echo "make test-engines  tests in ODE, MuJoCo, gz-physics; installs what apt has where it may"
 	@echo "make test-browser  reports in a headless browser (needs Chromium)"

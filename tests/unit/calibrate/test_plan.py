@@ -88,7 +88,7 @@ def over_promise(answers, drive):
     return answers.std(axis=0, ddof=1) / promised, np.abs(answers.mean(axis=0) - truth) / promised
 
 
-@pytest.mark.parametrize("name", ["p3at", "jackal"])
+@pytest.mark.parametrize("name", ["p3at", pytest.param("jackal", marks=pytest.mark.slow)])
 def test_answers_scatter_as_promised(name, request):
     """24 drives tell a scatter to 1 / sqrt(2 · 23) = 15 %: within 0.8 and 1.2, as asked for, and two and a half of these."""
     drive = request.getfixturevalue(name)

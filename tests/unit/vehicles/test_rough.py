@@ -64,7 +64,7 @@ def test_a_level_height_field_is_the_plane():
         assert np.abs(column - field[name]).max() < 1e-9, name
 
 
-@pytest.mark.parametrize("interpolation", ["bicubic", "bilinear"])
+@pytest.mark.parametrize("interpolation", ["bicubic", pytest.param("bilinear", marks=pytest.mark.slow)])
 def test_a_tilted_height_field_is_the_plane(interpolation):
     """To 1e-9: the plane's frame is turned by its slope, nothing else differs."""
     slope = math.radians(15.0)

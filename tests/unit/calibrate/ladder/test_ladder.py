@@ -78,6 +78,7 @@ class TestWhatComesBack:
         assert found.value("effective_track_m") / found.value("gain") == pytest.approx(width, rel=0.01)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth():
     """90 % intervals of 8 drives and 6 numbers: 48, of which 36 to 48 hold it (binomial, 99.9 %, numbers of one drive alike)."""
     held = 0
