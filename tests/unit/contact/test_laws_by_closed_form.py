@@ -46,6 +46,15 @@ class TestCoulomb:
             ((0.9 + 0.4) / 2 * math.sqrt(2) * 50.0, (0.9 - 0.4) / 2 * math.sqrt(2) * 50.0)
         )
 
+    @pytest.mark.parametrize("name", ["coulomb", "coulomb_pyramid"])
+    def test_a_direction_turns_the_law_with_it(self, name):
+        """Slip turned by the angle of the direction gives the force turned by it: there is no other direction in the contact."""
+        values, slip, angle = {"mu_long": 0.9, "mu_lat": 0.4}, np.array([0.3, 0.1]), 0.4
+        turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+        assert force_of(name, values | {"direction_rad": angle}, *(turn @ slip)) == pytest.approx(
+            turn @ force_of(name, values, *slip)
+        )
+
 
 class TestViscousAndWheelSlip:
     def test_viscous_force_is_slip_over_k(self):

@@ -78,6 +78,18 @@ def test_a_tilted_height_field_is_the_plane(interpolation):
         assert np.abs(flat[name] - field[name]).max() < 1e-9, name
 
 
+def test_the_recorded_velocity_is_how_fast_the_origin_moves():
+    """With the center of mass 30 mm ahead of the origin, in a slalom: differences of places, in the body's axes."""
+    batch = lynx_on(plane(9.81), WAVY, 4000)
+    batch.body.com_x[:] = 0.03
+    motion = record(batch, 4000, every=1)
+    heading = DT * np.cumsum(motion["rate"][:, 2])
+    vx, vy = (np.diff(motion["place"][:, :2], axis=0) / DT).T
+    sideways = vy * np.cos(heading[:-1]) - vx * np.sin(heading[:-1])
+    assert np.abs(0.03 * motion["rate"][:, 2]).max() > 0.02  # what a wrong sign would be off by, twice
+    assert np.abs(sideways - motion["velocity"][1:, 1]).max() < 2e-3
+
+
 def bump_field():
     x = -2.0 + 0.02 * np.arange(400)
     h = np.where(np.abs(x - 1.0) < 0.2, 0.015 * (1 + np.cos(np.pi * (x - 1.0) / 0.2)), 0.0)
