@@ -27,6 +27,14 @@ def other_p3at(**changes):
     return unlimited(changed("p3at", wheels__at_m=at, **changes))
 
 
+def test_three_point_differences_of_a_parabola_are_exact_at_uneven_stamps():
+    """x = 0.3 + 0.2 t + 0.5 t^2: v = 0.2 + t, a = 1, wherever the stamps are."""
+    t = np.cumsum(np.random.default_rng(1).uniform(0.01, 0.1, 30))
+    at, v, a = central_differences(t, 0.3 + 0.2 * t + 0.5 * t**2)
+    assert v == pytest.approx(0.2 + at, rel=1e-9)
+    assert a == pytest.approx(np.ones(28), rel=1e-8)
+
+
 def test_spin_rate_of_the_other_model():
     """SPEC: .955463 rad/s, tolerance 1e-6."""
     assert spin_yaw_rate(1.0, 10.0, B, L) == pytest.approx(0.955463, abs=1e-6)

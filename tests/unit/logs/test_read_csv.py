@@ -80,6 +80,10 @@ def test_times_are_read_in_whole_numbers(read):
     assert log["encoders"].stamps_ns.tolist() == [1721335045320405150, 1721335045320405151]
     log = read("t,l\n0.5,1\n1e3,2\n", time={"column": "t", "unit": "ms"}, left_wheel_speed="l")
     assert log["encoders"].stamps_ns.tolist() == [500_000, 1_000_000_000]
+    log = read("t,l\n0.5,1\n1e3,2\n", time={"column": "t", "unit": "us"}, left_wheel_speed="l")
+    assert log["encoders"].stamps_ns.tolist() == [500, 1_000_000]
+    log = read("t,l\n5,1\n1e3,2\n", time={"column": "t", "unit": "ns"}, left_wheel_speed="l")
+    assert log["encoders"].stamps_ns.tolist() == [5, 1_000]
     log = read("l\n1\n2\n", time={"rate_hz": 20}, left_wheel_speed="l")
     assert log["encoders"].stamps_ns.tolist() == [0, 50_000_000]
 

@@ -229,6 +229,20 @@ def test_a_reading_beyond_the_gate_changes_nothing_and_a_lasting_jump_is_followe
     assert out[-1, :2] == pytest.approx([5.0, 1.0], abs=0.1)
 
 
+def test_headings_of_another_turn_and_far_places_are_the_same_readings():
+    """A pose sensor may count headings beyond half a turn, and be far away: a turn of 2 pi is none, 10 m are 10 m."""
+    n = 30
+    rows, stds, kinds = np.tile(inputs(0.0, 0.0), (n, 1)), np.full((n, 3), 0.01), np.full(n, f.POSE)
+    cov = np.diag([100.0, 100.0, *np.full(4, 1e-4), *np.zeros(5)])
+    values = np.tile([0.0, 10.0, 0.1], (n, 1))
+    near, *_ = ran(SIDES, noise(), np.arange(n) * 0.1, kinds, values, stds, rows, np.zeros(N), cov.copy())
+    turned = values + np.array([0.0, 0.0, 2.0 * np.pi])
+    other, *_ = ran(SIDES, noise(), np.arange(n) * 0.1, kinds, turned, stds, rows, np.zeros(N), cov.copy())
+    assert near[-1, :3] == pytest.approx([0.0, 10.0, 0.1], abs=0.01)
+    assert other[-1, :2] == pytest.approx(near[-1, :2], abs=1e-9)
+    assert np.cos(other[-1, 2] - near[-1, 2]) == pytest.approx(1.0, abs=1e-12)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
 def test_no_reading_makes_the_filter_forget_what_numbers_are(bad):
     n = 30

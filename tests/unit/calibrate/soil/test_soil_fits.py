@@ -162,16 +162,18 @@ class TestPlates:
         fit = fit_plates(read_plates(plate_table(tmp_path / "p.csv", scatter=0.0), PLATE_MAP))
         assert fit.values["n"] == pytest.approx(N, rel=0.005)
         assert fit.values["k_phi"] == pytest.approx(K_PHI, rel=0.03)
+        assert fit.values["k_c"] == pytest.approx(K_C, rel=0.2)  # 3 to 7 % of what carries the plates
         assert fit.rank == 3
 
     def test_intervals_hold_the_truth_about_nine_times_in_ten(self, tmp_path):
         """40 tables; 28 of 40 or fewer would come up once in some thousand if 90 % of intervals hold the truth."""
-        hits = 0
+        hits = {"k_phi": 0, "k_c": 0}
         for seed in range(40):
             fit = fit_plates(read_plates(plate_table(tmp_path / "p.csv", seed=seed), PLATE_MAP))
-            told = fit.parameters["k_phi"]
-            hits += told.interval_90 is not None and told.interval_90[0] <= K_PHI <= told.interval_90[1]
-        assert hits > 28
+            for name, truth in (("k_phi", K_PHI), ("k_c", K_C)):
+                told = fit.parameters[name].interval_90
+                hits[name] += told is not None and told[0] <= truth <= told[1]
+        assert min(hits.values()) > 28, hits
 
     def test_one_diameter_tells_one_combination(self, tmp_path):
         """k_c/b + k_phi at b = 50 mm is 5270/0.05 + 1515040 = 1620440."""
