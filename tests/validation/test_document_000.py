@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from known_twins import known_twin
 from robots import changed, unlimited, wheel_slip
 from slipfit.calibrate.step_test import (
     backward_differences,
@@ -15,6 +16,7 @@ from slipfit.calibrate.step_test import (
     rolled_m,
 )
 from slipfit.contact.wheel_slip import spin_forces, spin_ratio, spin_yaw_rate
+from slipfit.estimate.motion import expected_kinematics
 from slipfit.simulate import Scenario, simulate
 from slipfit.vehicles.kinematic import EqualSlip, body_velocity
 
@@ -38,6 +40,12 @@ def test_three_point_differences_of_a_parabola_are_exact_at_uneven_stamps():
 def test_spin_rate_of_the_other_model():
     """SPEC: .955463 rad/s, tolerance 1e-6."""
     assert spin_yaw_rate(1.0, 10.0, B, L) == pytest.approx(0.955463, abs=1e-6)
+
+
+def test_the_effective_track_of_slip_constants_is_that_of_the_spin():
+    """SPEC: wheels told 1 rad/s turn the robot by .955463 rad/s, so its track is 1 / .955463 of what it measures."""
+    motion = expected_kinematics(known_twin(c_long=0.005, c_lat=0.05).grounds["floor"], other_p3at())
+    assert motion.y_left - motion.y_right == pytest.approx(2 * B / 0.955463, rel=2e-6)
 
 
 def test_spin_rate_of_the_official_model():

@@ -8,7 +8,7 @@ import pytest
 from slipfit.calibrate.ladder import compare, drive_of, fit_rung, scored
 from slipfit.calibrate.ladder.bands import bands_of, sizes
 from slipfit.calibrate.ladder.fit import measured
-from slipfit.calibrate.ladder.rungs import RegressedRung, drifting_icr, icr, ideal, track_and_gain
+from slipfit.calibrate.ladder.rungs import RegressedRung, drifting_icr, equal_slip, icr, ideal, track_and_gain
 from slipfit.errors import LogError
 from slipfit.library import find_robot
 from slipfit.logs import Channel
@@ -28,6 +28,14 @@ def drive():
 @pytest.fixture(scope="module")
 def fit(drive):
     return fit_rung(drifting_icr(HUSKY), drive.rims, drive.windows)
+
+
+def test_equal_slip_turns_by_track_and_wheelbase():
+    """V_Tr = 2 V_L T / (T^2 + B^2) [Haas2009], with what the robot's file says of its wheels: four, at the ends of T and B."""
+    at = np.array(HUSKY.wheels.at_m.value)
+    wheelbase, track = np.ptp(at, axis=0)
+    model = equal_slip(HUSKY).model({})
+    assert (model.track, model.wheelbase) == pytest.approx((track, wheelbase))
 
 
 def test_speeds_that_a_logger_repeats_are_joined_where_they_are_new():
