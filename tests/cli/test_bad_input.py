@@ -43,7 +43,7 @@ def write(name, text, old="", new=""):
 
 def test_the_files_are_good_before_they_are_spoilt(slipfit):
     result = slipfit("simulate", write("robot.yaml", ROBOT), "--scenario", write("scenario.yaml", SCENARIO))
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.said) == (0, [])
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ class TestEveryCommand:
     @pytest.mark.parametrize("flag", ["--help", "-h"])
     def test_it_explains_itself(self, slipfit, words, flag):
         result = slipfit(*words, flag)
-        assert (result.code, result.err) == (0, "")
+        assert (result.code, result.said) == (0, [])
         assert "Usage: slipfit " + " ".join(words) in re.sub(r"\s+", " ", result.out)
         assert "--json" in result.out
 

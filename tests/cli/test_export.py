@@ -23,7 +23,7 @@ def twin(slipfit):
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_writes_and_tells(slipfit, twin, target):
     result = slipfit("export", twin, "--to", target)
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.said) == (0, [])
     written = [Path(line.removeprefix("wrote ")) for line in result.out.splitlines() if line.startswith("wrote ")]
     assert written[0].name.startswith("p3at_" + target.replace("-", "_"))
     assert all(path.stat().st_size > 100 for path in written)

@@ -37,7 +37,7 @@ def test_tilt_prints_and_goes_into_a_twin(slipfit):
 def test_typed_readings(slipfit, arguments, mu):
     """F/(m g), tau/(R m g), v²/(2 g d) with g = 9.81."""
     result = slipfit("friction", *arguments, "--json")
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.said) == (0, [])
     assert json.loads(result.out)["mu"]["value"] == pytest.approx(mu, rel=1e-4)
 
 

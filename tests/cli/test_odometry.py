@@ -38,7 +38,7 @@ def path_log(rolled, robot, e_b, name):
 def test_the_documents_tables_make_a_twin(slipfit):
     """[Haas2009]: 44000 counts, 2.17055e-5 m; the twin keeps each side's own setpoint per speed and says where it comes from."""
     result = slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml", "--json")
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.said) == (0, [])
     document = json.loads(result.out)
     assert document["parameters"]["left.metres_per_count"]["value"] == pytest.approx(2.17055e-5, abs=1e-9)
     powertrain = Twin.load("a.twin.yaml").powertrain

@@ -32,7 +32,7 @@ def test_bags_without_anything_to_calibrate_from_are_refused_in_one_sentence(sli
     before = {path.name for path in tmp_path.iterdir()}
     result = slipfit("calibrate", str(bag), "--robot", "p3at", "-o", "out.twin.yaml")
     assert result.code == 2
-    assert len(result.err.strip().splitlines()) == 1
+    assert len(result.said) == 1
     assert all(words in " ".join(result.err.split()) for words in REFUSED[name])
     assert {path.name for path in tmp_path.iterdir()} == before
 

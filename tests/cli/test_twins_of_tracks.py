@@ -63,7 +63,7 @@ def states_file(path="states.csv", gear_ratio=1.0):
 def test_steady_states_are_tabulated_with_what_they_are_and_drawn(slipfit):
     states_file()
     result = slipfit("tracks", "states.csv", "--robot", "packbot", "--plot", "tracks.svg")
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.said) == (0, [])
     assert "root mean square errors on the half that a model was not fitted to" in result.out
     assert "wrote tracks.svg" in result.out
     assert Path("tracks.svg").stat().st_size > 1000
@@ -73,7 +73,7 @@ def test_steady_states_are_tabulated_with_what_they_are_and_drawn(slipfit):
 def test_steady_states_become_kinematics_of_a_twin(slipfit):
     states_file()
     result = slipfit("tracks", "states.csv", "--robot", "packbot", "--twin", "p.twin.yaml", "--ground", "lab")
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.said) == (0, [])
     found = TrackedTwin.load("p.twin.yaml")
     assert found.grounds["lab"].kinematics.effective_track_m.value == pytest.approx(0.34 / 0.8, rel=1e-3)
     assert found.provenance.logs[0].name == "states.csv"
