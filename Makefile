@@ -33,7 +33,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml
 	@echo "setting up .venv (once)"
 	@$(PIP) install -e .
 	@echo "compiling the simulator (once)"
-	@$(BIN)/python -m slipfit.simulate.warm_up
+	@$(BIN)/python -m slipfit.simulation.warm_up
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run

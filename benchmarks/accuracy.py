@@ -9,9 +9,9 @@ import numpy as np
 
 from slipfit.contact import LAWS
 from slipfit.library import Ground, Parameter, Robot, find_ground, find_robot
-from slipfit.simulate import Command, Scenario, simulate
-from slipfit.simulate.scenario import GroundPlace, standard_drive
-from slipfit.simulate.showcase import COMMANDS
+from slipfit.simulation import Command, Scenario, simulate
+from slipfit.simulation.scenario import GroundPlace, standard_drive
+from slipfit.simulation.showcase import COMMANDS
 
 FINE_S, COARSE_S = 2e-5, 1e-3
 

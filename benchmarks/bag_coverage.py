@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from ordinary_bags import Case, calibration_cases, write
-from slipfit.calibrate import calibrate
+from slipfit.calibration import calibrate
 from slipfit.errors import SlipfitError
 from slipfit.logs import read_log
 

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from goals import at_most, report
 from recovery.many_drives import minute_plan, our_drive
-from slipfit.calibrate import calibrate
+from slipfit.calibration import calibrate
 
 ASKED_S, DRIVES = 3.0, 5
 

@@ -30,14 +30,14 @@ from recovery.many_drives import (
     studies,
 )
 from robots import changed, wheel_slip
-from slipfit.calibrate.one_drive import Fitter, Problem
-from slipfit.calibrate.run import problem_of, unknowns_of
-from slipfit.calibrate.unknowns import started
-from slipfit.calibrate.weights import Weighing, _banded_factor, _differences
+from slipfit.calibration.one_drive import Fitter, Problem
+from slipfit.calibration.run import problem_of, unknowns_of
+from slipfit.calibration.unknowns import started
+from slipfit.calibration.weights import Weighing, _banded_factor, _differences
 from slipfit.library import Robot, find_robot
 from slipfit.logs.inspection import inspect_log
 from slipfit.logs.wheel_motion import WheelAngles, wheel_angles
-from slipfit.simulate import simulate
+from slipfit.simulation import simulate
 
 #: What the fit does not contain, and the mean of what it then should say over the truth on the first floor.
 OTHERS = {

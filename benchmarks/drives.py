@@ -9,9 +9,9 @@ import numpy as np
 from slipfit.kernels import Shared, as_batch
 from slipfit.library import Robot, find_ground, find_robot
 from slipfit.library.terrain import find_terrain
-from slipfit.simulate import Scenario
-from slipfit.simulate.assemble import assemble, law_of, losses_of, named_values, powertrain_of, start_of, wheels_of
-from slipfit.simulate.rover import runs_of
+from slipfit.simulation import Scenario
+from slipfit.simulation.assemble import assemble, law_of, losses_of, named_values, powertrain_of, start_of, wheels_of
+from slipfit.simulation.rover import runs_of
 from slipfit.vehicles import loads, rigid_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import NoBooks
 from slipfit.vehicles.driver import table_for_all

@@ -18,16 +18,16 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from recovery.many_drives import one_of_many
-from slipfit.calibrate.run import calibrate
+from slipfit.calibration.run import calibrate
 from slipfit.engines import Settings, find_engine, read_run
 from slipfit.errors import SlipfitError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
-from slipfit.simulate import Command
-from slipfit.simulate.scenario import Encoders, Imu, PoseSensor, Sensors
+from slipfit.simulation import Command
+from slipfit.simulation.scenario import Encoders, Imu, PoseSensor, Sensors
 from slipfit.twin import Twin
-from slipfit.verify.manoeuvres import Manoeuvre, manoeuvre
-from slipfit.verify.run import Course, Rig
+from slipfit.verification.manoeuvres import Manoeuvre, manoeuvre
+from slipfit.verification.run import Course, Rig
 
 #: Spreads that the fit supposes (calibrate/unknowns.py): of scales; of clocks it allows more than robots show.
 SCALE_STD = {"accel_x_mps2": 0.03, "accel_y_mps2": 0.03, "gyro_z_radps": 0.02, "x_m": 0.01, "y_m": 0.01}

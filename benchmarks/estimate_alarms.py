@@ -19,8 +19,8 @@ from estimate_floors import COLUMNS, FLOORS, husky_runs
 from real import COLUMNS as DRIVE_COLUMNS
 from real import DATA
 from slipfit.contact.slip import slip_ratio
-from slipfit.estimate import FilterSettings, SlipEstimate, estimate
-from slipfit.estimate.immobilisation import TURNING_MPS, AlarmRule, alarms
+from slipfit.estimation import FilterSettings, SlipEstimate, estimate
+from slipfit.estimation.immobilisation import TURNING_MPS, AlarmRule, alarms
 from slipfit.library import Robot, find_robot
 from slipfit.logs import DriveLog, read_log
 from slipfit.logs.channels import IMU

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from real import Recording, robot_of
-from slipfit.calibrate.ladder import fit_rung
-from slipfit.calibrate.ladder.rungs import icr
-from slipfit.estimate.clocks import find_delay
-from slipfit.estimate.filter import run_filter
-from slipfit.estimate.motion import sides
-from slipfit.estimate.readings import Readings, readings_of
-from slipfit.estimate.settings import FilterSettings
+from slipfit.calibration.ladder import fit_rung
+from slipfit.calibration.ladder.rungs import icr
+from slipfit.estimation.clocks import find_delay
+from slipfit.estimation.filter import run_filter
+from slipfit.estimation.motion import sides
+from slipfit.estimation.readings import Readings, readings_of
+from slipfit.estimation.settings import FilterSettings
 from slipfit.library import find_robot
 from slipfit.logs.rims import Rims
 from slipfit.vehicles.kinematic import IcrDrive, IdealDrive, along_arc, body_velocity

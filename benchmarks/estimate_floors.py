@@ -14,9 +14,9 @@ import numpy as np
 from estimate_drive import SETTINGS, SURFACES
 from real import COLUMNS as DRIVE_COLUMNS
 from real import DATA
-from slipfit.estimate import FilterSettings, SlipEstimate, estimate
-from slipfit.estimate.friction import TurningCurrent, friction_beside, turning_current
-from slipfit.estimate.surfaces import Surface, surfaces
+from slipfit.estimation import FilterSettings, SlipEstimate, estimate
+from slipfit.estimation.friction import TurningCurrent, friction_beside, turning_current
+from slipfit.estimation.surfaces import Surface, surfaces
 from slipfit.library import find_robot
 from slipfit.logs import DriveLog, inspect_log, join_logs, read_log
 from slipfit.logs.join import one_after_another

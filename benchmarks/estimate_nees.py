@@ -13,14 +13,14 @@ from itertools import product
 
 import numpy as np
 
-from slipfit.estimate.filter import FilterRun, run_filter
-from slipfit.estimate.motion import Motion, motion_of
-from slipfit.estimate.readings import Readings, readings_of
-from slipfit.estimate.scatter import widened
-from slipfit.estimate.settings import FilterSettings
-from slipfit.estimate.truth import Truth
+from slipfit.estimation.filter import FilterRun, run_filter
+from slipfit.estimation.motion import Motion, motion_of
+from slipfit.estimation.readings import Readings, readings_of
+from slipfit.estimation.scatter import widened
+from slipfit.estimation.settings import FilterSettings
+from slipfit.estimation.truth import Truth
 from slipfit.library import find_robot
-from slipfit.simulate import Scenario, simulate
+from slipfit.simulation import Scenario, simulate
 from slipfit.vehicles.slip_filter import N, Q
 
 ROBOTS, GROUNDS, PROFILES = ("p3at", "husky", "jackal"), ("lab_floor", "gravel", "lubricated"), ("step", "linear", "quintic")

@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 
-from slipfit.estimate.motion import sides
-from slipfit.estimate.online import OnlineSlipFilter
-from slipfit.estimate.settings import FilterSettings
+from slipfit.estimation.motion import sides
+from slipfit.estimation.online import OnlineSlipFilter
+from slipfit.estimation.settings import FilterSettings
 from slipfit.library import find_robot
 from slipfit.vehicles import slip_filter as kernel
 from slipfit.vehicles.slip_filter import AT_INPUTS, BOOK, NEVER, POSE, RECORD, N

@@ -1,6 +1,6 @@
 """Do recordings tell surfaces apart, and are changes found where they are joined? `python benchmarks/estimate_surfaces.py`.
 
-Eight minutes; DRIVE's Warthog and BorealTC's Husky. First, how far apart two surfaces are in what `slipfit.estimate.surfaces`
+Eight minutes; DRIVE's Warthog and BorealTC's Husky. First, how far apart two surfaces are in what `slipfit.estimation.surfaces`
 looks at: turning, way ahead, roughness and currents, as the difference over its own standard deviation, squared (chi-squared with
 1, 1, 2, 2 and 1 degrees of freedom if nothing differs), the spread from how much blocks of 12 s scatter and err alike; beside it
 the same for both halves of each recording. Then every join in both orders, at several rates of false changes: changes found
@@ -19,11 +19,11 @@ from scipy.stats import chi2
 
 from estimate_floors import COLUMNS, of_drive, recording
 from real import DATA
-from slipfit.estimate import FilterSettings, estimate
-from slipfit.estimate.block_scatter import between, scatters, weighed
-from slipfit.estimate.blocks import Blocks
-from slipfit.estimate.change_points import FALSE_PER_HOUR
-from slipfit.estimate.surfaces import BLOCK_S, answers, partition
+from slipfit.estimation import FilterSettings, estimate
+from slipfit.estimation.block_scatter import between, scatters, weighed
+from slipfit.estimation.blocks import Blocks
+from slipfit.estimation.change_points import FALSE_PER_HOUR
+from slipfit.estimation.surfaces import BLOCK_S, answers, partition
 from slipfit.library import find_robot
 from slipfit.logs import DriveLog, join_logs, read_log
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from goals import at_most, report
-from slipfit.calibrate.omni import OmniCalibration, OmniRun, calibrate_omni, end_percent, fit_motors, runs_of_logs
+from slipfit.calibration.omni import OmniCalibration, OmniRun, calibrate_omni, end_percent, fit_motors, runs_of_logs
 from slipfit.library import OmniRobot, find_omni_robot
 from slipfit.logs import read_log
 from slipfit.report.figures import save_figure

@@ -14,9 +14,9 @@ import numpy as np
 from drives import rows_of
 from goals import at_most, report, without_goal
 from slipfit.library import find_ground, find_omni_robot
-from slipfit.simulate import Scenario
-from slipfit.simulate.assemble import assemble, named_values
-from slipfit.simulate.commands import command_table
+from slipfit.simulation import Scenario
+from slipfit.simulation.assemble import assemble, named_values
+from slipfit.simulation.commands import command_table
 from slipfit.vehicles import omni, planar_body, run_loop
 from yardstick import ROUNDS, SAME, Yardstick, cpu_s, fastest, largest_difference, one_core
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slipfit.simulate import Scenario, simulate_many
+from slipfit.simulation import Scenario, simulate_many
 
 GOAL_M = 0.4
 MANOEUVRE = Scenario.model_validate(

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from goals import Figure, at_most, report
-from slipfit.calibrate.ladder import Drive, FittedRung, drive_of, fit_rung, regressions_of, rungs_of
+from slipfit.calibration.ladder import Drive, FittedRung, drive_of, fit_rung, regressions_of, rungs_of
 from slipfit.library import find_robot
 from slipfit.logs import read_log
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from goals import Figure, at_most, report
-from slipfit.calibrate.ladder.pooled import PooledFit, Run, RunClock, fit_pooled, run_of, yaw_icr, yaw_track
-from slipfit.calibrate.ladder.rungs import ideal
+from slipfit.calibration.ladder.pooled import PooledFit, Run, RunClock, fit_pooled, run_of, yaw_icr, yaw_track
+from slipfit.calibration.ladder.rungs import ideal
 from slipfit.library import find_robot
 from slipfit.logs import join_logs, read_log
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from goals import Figure, at_least, report
-from slipfit.calibrate.ladder import drive_of, fit_rung
-from slipfit.calibrate.ladder.command_loop import fit_command_loop, pieces_of, predicted_rims
-from slipfit.calibrate.ladder.fit import predicted_motion
-from slipfit.calibrate.ladder.rungs import RegressedRung, icr
-from slipfit.calibrate.ladder.windows import Windows, window_row
+from slipfit.calibration.ladder import drive_of, fit_rung
+from slipfit.calibration.ladder.command_loop import fit_command_loop, pieces_of, predicted_rims
+from slipfit.calibration.ladder.fit import predicted_motion
+from slipfit.calibration.ladder.rungs import RegressedRung, icr
+from slipfit.calibration.ladder.windows import Windows, window_row
 from slipfit.library import find_robot
 from slipfit.logs import DriveLog, read_log
 from slipfit.logs.poses import poses_of

@@ -12,11 +12,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from real import COLUMNS, RECORDINGS, Recording, folder, robot_of
-from slipfit.calibrate.ladder import Drive, FittedRung, drive_of, fit_rung, scored
-from slipfit.calibrate.ladder.bands import bands_of, sizes
-from slipfit.calibrate.ladder.comparison import regressions_of, rungs_of
-from slipfit.calibrate.ladder.fit import measured
-from slipfit.calibrate.ladder.rungs import Rung, drifting_icr
+from slipfit.calibration.ladder import Drive, FittedRung, drive_of, fit_rung, scored
+from slipfit.calibration.ladder.bands import bands_of, sizes
+from slipfit.calibration.ladder.comparison import regressions_of, rungs_of
+from slipfit.calibration.ladder.fit import measured
+from slipfit.calibration.ladder.rungs import Rung, drifting_icr
 from slipfit.library import find_robot
 from slipfit.logs import DriveLog, read_log
 from slipfit.logs.drive_log import Channel

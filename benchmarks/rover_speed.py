@@ -17,8 +17,8 @@ import numpy as np
 from drives import Drive, rough_rover, rover
 from goals import Figure, at_most, report
 from slipfit.library import find_robot
-from slipfit.simulate import simulate_many
-from slipfit.simulate.scenario import find_scenario
+from slipfit.simulation import simulate_many
+from slipfit.simulation.scenario import find_scenario
 from yardstick import SAME, Yardstick, cpu_s, fastest, largest_difference, one_core
 
 #: Many short rounds: what else the machine does then spoils some of them, not all.

@@ -12,8 +12,8 @@ import time
 
 import numpy as np
 
-from slipfit.drive import Controller, Motors, SideMotor, SimulatedController, SimulatedPort, open_port
-from slipfit.drive.roboteq import WATCHDOG_S
+from slipfit.hardware import Controller, Motors, SideMotor, SimulatedController, SimulatedPort, open_port
+from slipfit.hardware.roboteq import WATCHDOG_S
 
 BAUD = 115200
 SEED = 1

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from slipfit.calibrate.soil import WheelData, errors_of, fit_plates, fit_wheel, read_plates, read_wheel
+from slipfit.calibration.soil import WheelData, errors_of, fit_plates, fit_wheel, read_plates, read_wheel
 from slipfit.library import Ground, find_ground
 
 ROOT = Path(__file__).parents[1]

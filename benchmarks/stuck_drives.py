@@ -16,11 +16,11 @@ from slipfit.contact.slip import slip_ratio
 from slipfit.library import Ground, Robot, find_ground, find_robot, find_tracked_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
-from slipfit.simulate import Scenario, simulate
-from slipfit.simulate.climb import simulate_climb
-from slipfit.simulate.climb_scenario import find_climb
-from slipfit.simulate.scenario import Encoders, PoseSensor
-from slipfit.simulate.sensors import encoder_channel, pose_channel
+from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.climb import simulate_climb
+from slipfit.simulation.climb_scenario import find_climb
+from slipfit.simulation.scenario import Encoders, PoseSensor
+from slipfit.simulation.sensors import encoder_channel, pose_channel
 
 #: Noise of the sensors: a lidar's pose, encoders of 4096 lines, a MEMS gyro.
 POSE_M, POSE_RAD, GYRO_RADPS, GYRO_HZ = 0.01, 0.01, 0.01, 100.0

@@ -20,8 +20,8 @@ from drives import rows_of
 from goals import Figure, at_least, at_most, report, without_goal
 from slipfit.kernels import as_batch
 from slipfit.library import find_tracked_robot
-from slipfit.simulate import climb as climbs
-from slipfit.simulate.climb_scenario import find_climb
+from slipfit.simulation import climb as climbs
+from slipfit.simulation.climb_scenario import find_climb
 from slipfit.vehicles import tracked
 from yardstick import SAME, Yardstick, cpu_s, fastest, largest_difference, one_core
 

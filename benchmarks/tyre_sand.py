@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slipfit.calibrate.tyre import TyreData, fit_flexible, fit_law, read_tyre_data
+from slipfit.calibration.tyre import TyreData, fit_flexible, fit_law, read_tyre_data
 from slipfit.contact import CURVES
 
 ROOT = Path(__file__).parents[1]

@@ -37,7 +37,7 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture
 def sim_in_virtual_time(monkeypatch):
     """`--port sim` without a pseudo-terminal: time passes only where driver and controller wait, whatever the machine's load."""
-    from slipfit.drive import run
+    from slipfit.hardware import run
     from virtual_link import VirtualPort
 
     monkeypatch.setattr(run, "SimulatedPort", VirtualPort)

@@ -1,8 +1,8 @@
 """Document 001's controller as a twin's powertrain, and simulated controllers that tests talk to."""
 
 from known_twins import known_twin
-from slipfit.drive import Motors, SideMotor, SimulatedController
-from slipfit.drive.roboteq import WATCHDOG_S
+from slipfit.hardware import Motors, SideMotor, SimulatedController
+from slipfit.hardware.roboteq import WATCHDOG_S
 from slipfit.twin import FittedParameter, Twin
 from slipfit.twin.powertrain import FittedPowertrain, Side
 

@@ -267,7 +267,7 @@ def other_motion(robot: RobotNumbers, commands: np.ndarray, truth: Truth, *, sta
 def other_drive(
     robot: RobotNumbers, commands: np.ndarray, truth: Truth, sensors: TruthSensors, seed: int, *, start_mps: float = 0.0
 ) -> DriveLog:
-    """What the sensors of such a drive say, in the channels of `slipfit.simulate`."""
+    """What the sensors of such a drive say, in the channels of `slipfit.simulation`."""
     return read(other_motion(robot, commands, truth, start_mps=start_mps), sensors, seed)
 
 

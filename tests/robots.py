@@ -4,9 +4,9 @@ import numpy as np
 
 from slipfit.contact import LAWS
 from slipfit.library import Ground, Parameter, Robot, find_robot
-from slipfit.simulate import Scenario
-from slipfit.simulate.assemble import assemble, named_values
-from slipfit.simulate.commands import command_table
+from slipfit.simulation import Scenario
+from slipfit.simulation.assemble import assemble, named_values
+from slipfit.simulation.commands import command_table
 from slipfit.vehicles import skid_steer
 
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from slipfit.kernels import as_batch
 from slipfit.library import find_ground, find_robot
-from slipfit.simulate import rover
-from slipfit.simulate.assemble import named_values, varied
-from slipfit.simulate.run_commands import RunCommands
+from slipfit.simulation import rover
+from slipfit.simulation.assemble import named_values, varied
+from slipfit.simulation.run_commands import RunCommands
 from slipfit.vehicles import rough, run_loop
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS
 from slipfit.vehicles.driver import NOTE_COLUMNS

@@ -16,10 +16,10 @@ LAYERS = [
     {"library"},
     {"twin", "database", "logs"},
     {"control"},
-    {"simulate"},
-    {"calibrate", "estimate", "study"},
-    {"export", "engines", "drive", "report"},
-    {"verify"},
+    {"simulation"},
+    {"calibration", "estimation", "study"},
+    {"exporters", "engines", "hardware", "report"},
+    {"verification"},
     {"cli"},
 ]
 #: Settings that would change which files and functions pytest collects.

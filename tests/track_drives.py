@@ -4,8 +4,8 @@ import numpy as np
 
 from slipfit.library import find_tracked_robot
 from slipfit.logs import Channel, DriveLog
-from slipfit.simulate.climb import simulate_climb
-from slipfit.simulate.track_kinematics import track_traction_n
+from slipfit.simulation.climb import simulate_climb
+from slipfit.simulation.track_kinematics import track_traction_n
 from slipfit.vehicles.kinematic import along_arc
 
 PACKBOT = find_tracked_robot("packbot")

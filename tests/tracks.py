@@ -5,8 +5,8 @@ from scipy.optimize import brentq
 
 from slipfit.kernels import Shared, as_batch
 from slipfit.library import TrackedRobot, find_tracked_robot
-from slipfit.simulate import climb as climbs
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation import climb as climbs
+from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.step_climb import ClimberShape
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from slipfit.contact import GROUND_LAWS
 from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot
-from slipfit.simulate import Scenario
-from slipfit.simulate.climb_scenario import ClimbScenario
-from slipfit.simulate.commands import _target
+from slipfit.simulation import Scenario
+from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.commands import _target
 
 
 def other_values(name: str, value: float, bounds: Mapping[str, tuple[float, float]]) -> list[float]:

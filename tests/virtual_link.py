@@ -17,9 +17,9 @@ import time
 from types import SimpleNamespace
 
 from patience import HANG_S
-from slipfit.drive.roboteq import END
-from slipfit.drive.simulated import BITS_PER_CHARACTER
-from slipfit.drive.timeouts import READ_S
+from slipfit.hardware.roboteq import END
+from slipfit.hardware.simulated import BITS_PER_CHARACTER
+from slipfit.hardware.timeouts import READ_S
 
 #: Time of day at which virtual clocks begin (ns since 1970).
 BEGIN_NS = 1_600_000_000_000_000_000

@@ -13,10 +13,10 @@ from functools import partial
 from robots import ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_any_robot, find_tracked_robot
-from slipfit.simulate import Scenario, simulate
-from slipfit.simulate.climb import climb_many
-from slipfit.simulate.climb_scenario import find_climb
-from slipfit.simulate.scenario import find_scenario
+from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.climb import climb_many
+from slipfit.simulation.climb_scenario import find_climb
+from slipfit.simulation.scenario import find_scenario
 from tracks import driven
 
 NOTHING = Scenario(commands=[{"for_s": 0.001, "v_mps": 0.0}], record_s=0.001)

@@ -3,7 +3,7 @@
     ros2 run my_robot slip_node --ros-args -p twin:=husky.twin.yaml
 
 `twin` is a twin, or a skid-steer, tracked or omni robot of the library, or its file. It needs rclpy, which comes with ROS 2.
-Everything that estimates is `slipfit.estimate.online.OnlineSlipFilter`.
+Everything that estimates is `slipfit.estimation.online.OnlineSlipFilter`.
 """
 
 import math
@@ -15,8 +15,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Bool
 
-from slipfit.estimate.immobilisation import SURE
-from slipfit.estimate.online import OnlineSlipFilter
+from slipfit.estimation.immobilisation import SURE
+from slipfit.estimation.online import OnlineSlipFilter
 from slipfit.logs.wheels import wheel_order
 from slipfit.twin import find_driver
 

@@ -7,9 +7,7 @@
 Names are loaded when they are used: `import slipfit` costs nothing.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -38,60 +36,61 @@ _HOMES = {
     "TrackedTwin": "slipfit.twin",
     "OmniTwin": "slipfit.twin",
     "load_twin": "slipfit.twin",
-    "Scenario": "slipfit.simulate",
-    "Command": "slipfit.simulate",
-    "Trajectory": "slipfit.simulate",
-    "Batch": "slipfit.simulate",
-    "RunStatus": "slipfit.simulate",
-    "simulate": "slipfit.simulate",
-    "simulate_many": "slipfit.simulate",
+    "Scenario": "slipfit.simulation",
+    "Command": "slipfit.simulation",
+    "Trajectory": "slipfit.simulation",
+    "Batch": "slipfit.simulation",
+    "RunStatus": "slipfit.simulation",
+    "simulate": "slipfit.simulation",
+    "simulate_many": "slipfit.simulation",
     "Study": "slipfit.study",
     "StudyFile": "slipfit.study",
     "run_study": "slipfit.study",
-    "simulate_climb": "slipfit.simulate.climb",
-    "climb_many": "slipfit.simulate.climb",
-    "grip_reserve": "slipfit.simulate.climb_reserve",
-    "Fit": "slipfit.calibrate",
-    "calibrate": "slipfit.calibrate",
-    "Ladder": "slipfit.calibrate.ladder",
-    "compare": "slipfit.calibrate.ladder",
-    "Plan": "slipfit.calibrate.planned_drive",
-    "plan": "slipfit.calibrate.plan",
-    "Validation": "slipfit.calibrate.validation",
-    "validate": "slipfit.calibrate.validation",
-    "SlipEstimate": "slipfit.estimate",
-    "FilterSettings": "slipfit.estimate",
-    "estimate": "slipfit.estimate",
-    "export": "slipfit.export",
-    "OdometryReadings": "slipfit.calibrate.odometry",
-    "calibrate_odometry": "slipfit.calibrate.odometry",
-    "calibrate_paths": "slipfit.calibrate.odometry",
-    "run_umbmark": "slipfit.calibrate.odometry",
-    "drive": "slipfit.drive",
+    "simulate_climb": "slipfit.simulation.climb",
+    "climb_many": "slipfit.simulation.climb",
+    "grip_reserve": "slipfit.simulation.climb_reserve",
+    "Fit": "slipfit.calibration",
+    "calibrate": "slipfit.calibration",
+    "Ladder": "slipfit.calibration.ladder",
+    "compare": "slipfit.calibration.ladder",
+    "Plan": "slipfit.calibration.planned_drive",
+    "plan": "slipfit.calibration.plan",
+    "Validation": "slipfit.calibration.validation",
+    "validate": "slipfit.calibration.validation",
+    "SlipEstimate": "slipfit.estimation",
+    "FilterSettings": "slipfit.estimation",
+    "estimate": "slipfit.estimation",
+    "export": "slipfit.exporters",
+    "verify": "slipfit.verification",
+    "OdometryReadings": "slipfit.calibration.odometry",
+    "calibrate_odometry": "slipfit.calibration.odometry",
+    "calibrate_paths": "slipfit.calibration.odometry",
+    "run_umbmark": "slipfit.calibration.odometry",
+    "drive": "slipfit.hardware",
 }
 
 __all__ = [*_HOMES, "__version__"]
 
 if TYPE_CHECKING:
-    from slipfit.calibrate import Fit as Fit
-    from slipfit.calibrate import calibrate as calibrate
-    from slipfit.calibrate.ladder import Ladder as Ladder
-    from slipfit.calibrate.ladder import compare as compare
-    from slipfit.calibrate.odometry import OdometryReadings as OdometryReadings
-    from slipfit.calibrate.odometry import calibrate_odometry as calibrate_odometry
-    from slipfit.calibrate.odometry import calibrate_paths as calibrate_paths
-    from slipfit.calibrate.odometry import run_umbmark as run_umbmark
-    from slipfit.calibrate.plan import plan as plan
-    from slipfit.calibrate.planned_drive import Plan as Plan
-    from slipfit.calibrate.validation import Validation as Validation
-    from slipfit.calibrate.validation import validate as validate
+    from slipfit.calibration import Fit as Fit
+    from slipfit.calibration import calibrate as calibrate
+    from slipfit.calibration.ladder import Ladder as Ladder
+    from slipfit.calibration.ladder import compare as compare
+    from slipfit.calibration.odometry import OdometryReadings as OdometryReadings
+    from slipfit.calibration.odometry import calibrate_odometry as calibrate_odometry
+    from slipfit.calibration.odometry import calibrate_paths as calibrate_paths
+    from slipfit.calibration.odometry import run_umbmark as run_umbmark
+    from slipfit.calibration.plan import plan as plan
+    from slipfit.calibration.planned_drive import Plan as Plan
+    from slipfit.calibration.validation import Validation as Validation
+    from slipfit.calibration.validation import validate as validate
     from slipfit.contact import LAWS as LAWS
-    from slipfit.drive import drive as drive
     from slipfit.errors import SlipfitError as SlipfitError
-    from slipfit.estimate import FilterSettings as FilterSettings
-    from slipfit.estimate import SlipEstimate as SlipEstimate
-    from slipfit.estimate import estimate as estimate
-    from slipfit.export import export as export
+    from slipfit.estimation import FilterSettings as FilterSettings
+    from slipfit.estimation import SlipEstimate as SlipEstimate
+    from slipfit.estimation import estimate as estimate
+    from slipfit.exporters import export as export
+    from slipfit.hardware import drive as drive
     from slipfit.library import Ground as Ground
     from slipfit.library import OmniRobot as OmniRobot
     from slipfit.library import Parameter as Parameter
@@ -109,16 +108,16 @@ if TYPE_CHECKING:
     from slipfit.logs import inspect_log as inspect_log
     from slipfit.logs import join_logs as join_logs
     from slipfit.logs import read_log as read_log
-    from slipfit.simulate import Batch as Batch
-    from slipfit.simulate import Command as Command
-    from slipfit.simulate import RunStatus as RunStatus
-    from slipfit.simulate import Scenario as Scenario
-    from slipfit.simulate import Trajectory as Trajectory
-    from slipfit.simulate import simulate as simulate
-    from slipfit.simulate import simulate_many as simulate_many
-    from slipfit.simulate.climb import climb_many as climb_many
-    from slipfit.simulate.climb import simulate_climb as simulate_climb
-    from slipfit.simulate.climb_reserve import grip_reserve as grip_reserve
+    from slipfit.simulation import Batch as Batch
+    from slipfit.simulation import Command as Command
+    from slipfit.simulation import RunStatus as RunStatus
+    from slipfit.simulation import Scenario as Scenario
+    from slipfit.simulation import Trajectory as Trajectory
+    from slipfit.simulation import simulate as simulate
+    from slipfit.simulation import simulate_many as simulate_many
+    from slipfit.simulation.climb import climb_many as climb_many
+    from slipfit.simulation.climb import simulate_climb as simulate_climb
+    from slipfit.simulation.climb_reserve import grip_reserve as grip_reserve
     from slipfit.study import Study as Study
     from slipfit.study import StudyFile as StudyFile
     from slipfit.study import run_study as run_study
@@ -126,18 +125,7 @@ if TYPE_CHECKING:
     from slipfit.twin import TrackedTwin as TrackedTwin
     from slipfit.twin import Twin as Twin
     from slipfit.twin import load_twin as load_twin
-
-
-class _FrontDoor(ModuleType):
-    """Some functions share their name with the package they live in (simulate). The front door shows the function, so the
-    import system may not put the package in its place."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _FrontDoor
+    from slipfit.verification import verify as verify
 
 
 def __getattr__(name: str) -> Any:

@@ -5,8 +5,8 @@ from chromium import INSTALL, find_chromium, visit
 
 from slipfit.library import find_tracked_robot
 from slipfit.report.climb_report import write_climb_report
-from slipfit.simulate.climb import simulate_climb
-from slipfit.simulate.climb_scenario import find_climb
+from slipfit.simulation.climb import simulate_climb
+from slipfit.simulation.climb_scenario import find_climb
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(find_chromium() is None, reason=INSTALL)]
 

@@ -5,7 +5,7 @@ from chromium import INSTALL, find_chromium, visit
 
 from slipfit.library import find_ground, find_robot
 from slipfit.report.rover_report import write_rover_report
-from slipfit.simulate import Scenario, simulate
+from slipfit.simulation import Scenario, simulate
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(find_chromium() is None, reason=INSTALL)]
 

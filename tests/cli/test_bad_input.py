@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from patience import HANG_S
-from slipfit.simulate import run
+from slipfit.simulation import run
 
 ROBOT = """\
 schema: slipfit/robot/1

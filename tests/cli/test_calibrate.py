@@ -10,7 +10,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from recovery.drives import GOOD, STEPS_AND_SPINS, drive, steps
-from slipfit.calibrate import posterior
+from slipfit.calibration import posterior
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import IMU_COLUMNS, ODOMETRY_COLUMNS, wheel_columns
 from slipfit.twin import Twin

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 import typer.main
 import yaml
+from unit.calibrate.omni.made_up_motors import motor_log
+from unit.calibrate.omni.made_up_runs import line, log_of
 
 from controllers import controlled_twin
 from patience import HANG_S
 from slipfit.cli import app
 from slipfit.library import find_any_robot, ground_names, robot_names
 from slipfit.logs import read_log
-from slipfit.simulate import Trajectory, run, simulate
-from slipfit.simulate.scenario import standard_drive
+from slipfit.simulation import Trajectory, run, simulate
+from slipfit.simulation.scenario import standard_drive
 from studies import DOCUMENT
-from unit.calibrate.omni.made_up_motors import motor_log
-from unit.calibrate.omni.made_up_runs import line, log_of
 from unit.twin.twins import example
 
 SHORT = """\

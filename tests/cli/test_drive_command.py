@@ -13,8 +13,8 @@ import pytest
 
 from controllers import controlled_twin, simulated_controller
 from known_twins import known_twin
-from slipfit.drive import Controller, SimulatedPort, open_port, run
-from slipfit.drive.port import SerialPort
+from slipfit.hardware import Controller, SimulatedPort, open_port, run
+from slipfit.hardware.port import SerialPort
 from slipfit.logs import DriveLog, read_log
 from slipfit.twin import Twin
 from virtual_link import PatientClock, VirtualPort

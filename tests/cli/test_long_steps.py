@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from slipfit.simulate import Scenario
+from slipfit.simulation import Scenario
 
 NOTE = "step_s = 0.1 s is longer than the 2 ms up to which drives are accurate: each step was computed in 50 steps of 2 ms"
 

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-
 from unit.calibrate.omni.made_up_runs import line, log_of
 
 

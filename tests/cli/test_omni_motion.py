@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from slipfit.simulate import Scenario
+from slipfit.simulation import Scenario
 
 
 def test_the_published_table_is_printed_saved_and_drawn(slipfit, tmp_path):

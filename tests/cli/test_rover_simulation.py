@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.simulate.scenario import scenario_names
+from slipfit.simulation.scenario import scenario_names
 
 ROVER = "lynxmotion_4wd3"
 SHORT = """\

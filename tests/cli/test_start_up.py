@@ -17,8 +17,8 @@ HEAVY = {
     *("scipy.signal", "scipy.stats", "scipy.interpolate", "scipy.optimize", "scipy.ndimage", "scipy.integrate", "scipy.spatial"),
     *("matplotlib", "plotly", "jinja2", "PIL", "duckdb", "pandas", "pyarrow", "rosbags", "pint", "SALib", "emcee", "rasterio"),
     *("distributed", "serial", "rerun", "mujoco"),
-    *("slipfit.calibrate", "slipfit.study", "slipfit.estimate", "slipfit.report", "slipfit.export", "slipfit.engines"),
-    *("slipfit.drive", "slipfit.verify", "slipfit.database"),
+    *("slipfit.calibration", "slipfit.study", "slipfit.estimation", "slipfit.report", "slipfit.exporters", "slipfit.engines"),
+    *("slipfit.hardware", "slipfit.verification", "slipfit.database"),
 }
 
 LISTED = """\
@@ -55,7 +55,7 @@ def test_a_plain_drive_loads_what_it_needs():
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["simulate", "--help"]], ids=" ".join)
 def test_help_loads_nothing_that_computes(arguments):
     modules = loaded(RUN, *arguments)
-    assert not modules & (HEAVY | {"numpy", "numba", "scipy", "yaml", "slipfit.library", "slipfit.simulate"})
+    assert not modules & (HEAVY | {"numpy", "numba", "scipy", "yaml", "slipfit.library", "slipfit.simulation"})
     assert commands_of_the_line(modules) <= {"slipfit.cli.simulate"}
 
 

@@ -37,7 +37,7 @@ def test_tune_refuses_a_taken_name_before_it_searches(refused, twin, monkeypatch
     def search(*arguments, **more):
         raise AssertionError("searched")
 
-    monkeypatch.setattr("slipfit.verify.tune.tune", search)
+    monkeypatch.setattr("slipfit.verification.tune.tune", search)
     Path(taken).write_text("mine")
     assert f"{taken}: exists already" in refused("verify", twin, "--engine", engine, "--tune", "-o", name)
 

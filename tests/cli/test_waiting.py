@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from patience import until
-from slipfit.calibrate import run
+from slipfit.calibration import run
 from slipfit.cli import output
 from slipfit.cli.output import Stopped, working
-from slipfit.simulate import simulate
-from slipfit.simulate.scenario import standard_drive
+from slipfit.simulation import simulate
+from slipfit.simulation.scenario import standard_drive
 
 
 class Clock:

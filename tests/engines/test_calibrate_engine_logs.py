@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from known_twins import known_twin
-from slipfit.calibrate.run import calibrate
+from slipfit.calibration.run import calibrate
 from slipfit.engines import Settings, find_engine, read_run
 from slipfit.engines.readings import CLEAN
 from slipfit.library import Robot, find_robot
-from slipfit.simulate import Command, simulate
-from slipfit.verify.manoeuvres import manoeuvre
-from slipfit.verify.run import Course, Rig
+from slipfit.simulation import Command, simulate
+from slipfit.verification.manoeuvres import manoeuvre
+from slipfit.verification.run import Course, Rig
 
 pytestmark = pytest.mark.engine
 

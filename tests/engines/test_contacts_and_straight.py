@@ -8,7 +8,7 @@ from p3at_files import RADIUS_M, model_sdf, world_sdf
 
 from known_twins import known_twin
 from slipfit.engines import Finding, Settings, WheelCommands, find_engine, read_run
-from slipfit.export.mjcf import export_mjcf
+from slipfit.exporters.mjcf import export_mjcf
 
 pytestmark = pytest.mark.engine
 

@@ -5,12 +5,12 @@ import pytest
 
 from known_twins import known_twin
 from slipfit.engines import WheelCommands, find_engine
-from slipfit.export.dialects import FORTRESS
-from slipfit.export.mjcf import export_mjcf
-from slipfit.export.record import Settings as ExportSettings
-from slipfit.export.sdf import export_sdf
-from slipfit.simulate import Command, Scenario, simulate
-from slipfit.simulate.commands import command_table
+from slipfit.exporters.dialects import FORTRESS
+from slipfit.exporters.mjcf import export_mjcf
+from slipfit.exporters.record import Settings as ExportSettings
+from slipfit.exporters.sdf import export_sdf
+from slipfit.simulation import Command, Scenario, simulate
+from slipfit.simulation.commands import command_table
 
 pytestmark = pytest.mark.engine
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipfit.simulate import Scenario, simulate
+from slipfit.simulation import Scenario, simulate
 
 pytestmark = pytest.mark.engine
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

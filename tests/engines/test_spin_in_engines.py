@@ -8,10 +8,10 @@ from spin import eq3, spin, whole_turn_eq3
 
 from known_twins import known_twin
 from slipfit.engines import Settings
-from slipfit.export.dialects import CLASSIC, FORTRESS
-from slipfit.export.mjcf import export_mjcf
-from slipfit.export.record import Settings as ExportSettings
-from slipfit.export.sdf import export_sdf
+from slipfit.exporters.dialects import CLASSIC, FORTRESS
+from slipfit.exporters.mjcf import export_mjcf
+from slipfit.exporters.record import Settings as ExportSettings
+from slipfit.exporters.sdf import export_sdf
 
 pytestmark = pytest.mark.engine
 

@@ -8,9 +8,9 @@ from known_twins import known_twin
 from slipfit.engines import Settings
 from slipfit.library import Robot, find_robot
 from slipfit.twin import Twin
-from slipfit.verify import Kind, quick, verify
-from slipfit.verify.measures import spin_reading
-from slipfit.verify.run import Course, Rig
+from slipfit.verification import Kind, quick, verify
+from slipfit.verification.measures import spin_reading
+from slipfit.verification.run import Course, Rig
 
 pytestmark = pytest.mark.engine
 
@@ -84,7 +84,7 @@ def rig_of(engine, twin, folder):
 
 
 def short_spin(robot, ground):
-    from slipfit.verify.manoeuvres import spin
+    from slipfit.verification.manoeuvres import spin
 
     return spin(robot, ground, 4.0)
 
@@ -277,7 +277,7 @@ def test_six_wheels_have_determined_loads_and_no_spin_where_motors_stall(need):
 
 
 def test_a_twin_whose_grip_runs_out_is_compared_with_its_own_spin(need):
-    """Eq. 3 reads 20.75 (closed form in tests/unit/verify/test_measures) where c_lat / c_long is 2, in both."""
+    """Eq. 3 reads 20.75 (closed form in tests/unit/verification/test_measures) where c_lat / c_long is 2, in both."""
     need("ode")
     data = known_twin(changed_p3at(powertrain={"kind": "speed_loop", "torque_limit_nm": 50.0}), 0.001, 0.002).to_mapping()
     data["grounds"]["floor"]["parameters"]["mu"] = {"value": 0.6, "status": "converged", "source": "known"}

@@ -4,9 +4,9 @@ import pytest
 
 from known_twins import known_twin
 from slipfit.engines.sdf_model import read_sdf
-from slipfit.verify import verify
-from slipfit.verify.run import Course
-from slipfit.verify.tune import tune
+from slipfit.verification import verify
+from slipfit.verification.run import Course
+from slipfit.verification.tune import tune
 
 pytestmark = pytest.mark.engine
 

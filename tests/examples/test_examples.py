@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 import slipfit
 from patience import HANG_S
-from slipfit.calibrate.soil import PlateColumns, ShearColumns, WheelColumns
+from slipfit.calibration.soil import PlateColumns, ShearColumns, WheelColumns
 from slipfit.cli import app
 from slipfit.errors import SlipfitError
 from slipfit.library import Ground, Robot, TerrainFile, TrackedRobot, references
-from slipfit.simulate import Scenario
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation import Scenario
+from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.study import StudyFile
 
 ROOT = Path(__file__).parent.parent.parent

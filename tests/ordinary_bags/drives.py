@@ -9,7 +9,7 @@ import numpy as np
 from ordinary_bags.cases import Case, Drive, Slip
 from robots import changed, wheel_slip
 from slipfit.library import Robot, find_robot
-from slipfit.simulate import Scenario, simulate
+from slipfit.simulation import Scenario, simulate
 
 #: Period of /cmd_vel, and of the controller's speed limiter (s).
 COMMAND_S = 0.05

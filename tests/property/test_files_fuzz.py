@@ -10,7 +10,7 @@ import yaml
 import slipfit
 from slipfit.errors import SlipfitError
 from slipfit.library import Ground, Robot, TerrainFile
-from slipfit.simulate import Scenario
+from slipfit.simulation import Scenario
 
 LIBRARY = Path(slipfit.__file__).parent / "library"
 FILES = {

@@ -7,8 +7,8 @@ import pytest
 
 from property.test_files_fuzz import spoilt_text, spoilt_tree
 from slipfit.errors import SlipfitError
-from slipfit.simulate.climb_scenario import find_climb
-from slipfit.simulate.climb_twin import climber_on_ground
+from slipfit.simulation.climb_scenario import find_climb
+from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.twin import TrackedTwin, load_twin
 from unit.twin.tracked_twins import twin as tracked
 from unit.twin.twins import example

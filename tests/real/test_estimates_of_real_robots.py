@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 def test_turning_on_ice_takes_less_than_half_of_the_current(recordings):
     """BorealTC: below half of that on asphalt and on flooring; lateral friction of ice below a third of asphalt's, surely."""
     from estimate_floors import ASPHALT, ASPHALT_STD, currents
-    from slipfit.estimate.friction import friction_beside
+    from slipfit.estimation.friction import friction_beside
 
     found = currents(recordings)
     assert found["ICE"].turning_a < 0.5 * found["ASPHALT"].turning_a
@@ -32,7 +32,7 @@ def test_the_filter_drifts_less_than_odometry_and_twin_without_pose(recordings, 
 def test_an_imu_alone_raises_no_alarm_on_asphalt(recordings):
     """BorealTC: a Husky that drives about, without a pose; its accelerometer's drift looks like slip."""
     from estimate_floors import husky_runs
-    from slipfit.estimate import FilterSettings, estimate
+    from slipfit.estimation import FilterSettings, estimate
     from slipfit.library import find_robot
 
     for log in husky_runs(recordings / "borealtc_husky" / "ASPHALT")[2:5]:
@@ -63,7 +63,7 @@ def husky_answers(recordings):
 def test_currents_tell_flooring_from_ice_where_recordings_are_joined(husky_answers, order):
     """BorealTC: one change, within a minute of where the recordings meet."""
     from estimate_surfaces import NEAR_S, changes_s, joined, length
-    from slipfit.estimate.surfaces import BLOCK_S
+    from slipfit.estimation.surfaces import BLOCK_S
 
     one, other = (husky_answers[floor] for floor in order)
     (found,) = changes_s(joined(one, other), 0.1)
@@ -81,7 +81,7 @@ def test_a_recording_of_one_floor_shows_no_change(husky_answers, floor):
 def test_asphalt_before_sand_is_told_where_they_meet(recordings):
     """DRIVE: one change and no other, within a minute."""
     from estimate_surfaces import NEAR_S, changes_s, joined, length, of_warthog
-    from slipfit.estimate.surfaces import BLOCK_S
+    from slipfit.estimation.surfaces import BLOCK_S
 
     one, other = of_warthog("asphalt"), of_warthog("sand 1")
     (found,) = changes_s(joined(one, other), 0.1)

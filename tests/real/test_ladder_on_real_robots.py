@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from slipfit.calibrate.ladder import fit_rung
-from slipfit.calibrate.ladder.contact_rungs import ContactRung
-from slipfit.calibrate.ladder.rungs import RegressedRung, icr, track_and_gain
+from slipfit.calibration.ladder import fit_rung
+from slipfit.calibration.ladder.contact_rungs import ContactRung
+from slipfit.calibration.ladder.rungs import RegressedRung, icr, track_and_gain
 from slipfit.library import find_robot
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.calibrate.ladder import drive_of, fit_rung
-from slipfit.calibrate.ladder.attribution import POWERTRAIN, REST, SENSORS, SLIP, attribution_of
-from slipfit.calibrate.ladder.pooled import fit_pooled, run_of, yaw_track
-from slipfit.calibrate.ladder.rungs import drifting_icr, track_and_gain
-from slipfit.calibrate.ladder.surfaces import same_floor_of_drives
+from slipfit.calibration.ladder import drive_of, fit_rung
+from slipfit.calibration.ladder.attribution import POWERTRAIN, REST, SENSORS, SLIP, attribution_of
+from slipfit.calibration.ladder.pooled import fit_pooled, run_of, yaw_track
+from slipfit.calibration.ladder.rungs import drifting_icr, track_and_gain
+from slipfit.calibration.ladder.surfaces import same_floor_of_drives
 from slipfit.library import find_robot
 from slipfit.logs import join_logs, read_log
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipfit.calibrate.track_slip import compare_track_models, read_track_states
+from slipfit.calibration.track_slip import compare_track_models, read_track_states
 from slipfit.library import find_tracked_robot
 
 #: SOURCE.md of the recording: speeds are those of motors, geared by 34.45 (inferred); the robot's file has radius and tread.

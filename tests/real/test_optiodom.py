@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from slipfit.calibrate.odometry import OdometryModel, error_percent, fit_runs, umbmark_of_runs
-from slipfit.calibrate.odometry.optiodom import read_session, read_sessions
+from slipfit.calibration.odometry import OdometryModel, error_percent, fit_runs, umbmark_of_runs
+from slipfit.calibration.odometry.optiodom import read_session, read_sessions
 from slipfit.errors import LogError
 from slipfit.twin import Status
 

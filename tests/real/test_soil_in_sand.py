@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.calibrate.soil import errors_of, fit_plates, fit_wheel, predict_wheel, read_plates, read_wheel
-from slipfit.calibrate.soil.beds import SPREAD
+from slipfit.calibration.soil import errors_of, fit_plates, fit_wheel, predict_wheel, read_plates, read_wheel
+from slipfit.calibration.soil.beds import SPREAD
 from slipfit.library import Ground, find_ground
 
 MAPS = Path(__file__).parents[2] / "examples" / "columns"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.calibrate.tyre import fit_flexible, fit_law, read_tyre_data
+from slipfit.calibration.tyre import fit_flexible, fit_law, read_tyre_data
 
 COLUMNS = Path(__file__).parents[2] / "examples" / "columns" / "single_wheel_forces.yaml"
 

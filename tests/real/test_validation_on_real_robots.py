@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from known_twins import known_twin
-from slipfit.calibrate.validation import validate
+from slipfit.calibration.validation import validate
 from slipfit.library import find_robot
 from slipfit.logs import read_log
 

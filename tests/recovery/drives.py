@@ -2,7 +2,7 @@
 
 from robots import ground_with
 from slipfit.library import Robot, find_robot
-from slipfit.simulate import Scenario, Trajectory, simulate
+from slipfit.simulation import Scenario, Trajectory, simulate
 
 #: Readings as exact as a float allows: counts this fine do not show.
 CLEAN_IMU = {"imu": {"rate_hz": 100, "accel_noise_mps2": 0.0, "accel_bias_mps2": 0.0, "gyro_noise_radps": 0.0},

@@ -13,13 +13,13 @@ import numpy as np
 from other_truths import RobotNumbers, Truth, TruthSensors, other_drive
 from recovery.drives import GOOD_IMU, MANY_STEPS
 from robots import changed, wheel_slip
-from slipfit.calibrate import calibrate
-from slipfit.calibrate.plan import plan, usual_sensors
-from slipfit.calibrate.planned_drive import Plan
+from slipfit.calibration import calibrate
+from slipfit.calibration.plan import plan, usual_sensors
+from slipfit.calibration.planned_drive import Plan
 from slipfit.library import Robot, find_robot
 from slipfit.logs import DriveLog
-from slipfit.simulate import Scenario, simulate
-from slipfit.simulate.commands import command_table
+from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.commands import command_table
 
 TRUTH = {"c_long_per_n": 0.005, "c_lat_per_n": 0.05}
 

@@ -4,7 +4,7 @@ import pytest
 
 from recovery.drives import CLEAN, CLEAN_IMU, STEPS_AND_ARCS, STEPS_AND_SPINS, drive
 from robots import unlimited
-from slipfit.calibrate.run import calibrate
+from slipfit.calibration.run import calibrate
 from slipfit.library import find_robot
 from slipfit.twin import Status
 

@@ -6,7 +6,7 @@ A few bags with one difficulty each; many with all of them are slow, and `benchm
 import pytest
 
 from ordinary_bags import Case, Controller, Drive, Imu, Joints, Slip, WheelOdometry, calibration_cases, write
-from slipfit.calibrate import calibrate
+from slipfit.calibration import calibrate
 from slipfit.logs import read_log
 
 PLANNED = Drive("planned", 0.9, 1.0, 2.0, 3.0, 40.0)

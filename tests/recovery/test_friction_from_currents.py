@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.estimate import FilterSettings, estimate
-from slipfit.estimate.friction import NAMES, DriveConstants, friction
+from slipfit.estimation import FilterSettings, estimate
+from slipfit.estimation.friction import NAMES, DriveConstants, friction
 from slipfit.library import find_robot
 from slipfit.logs import Channel
-from slipfit.simulate import Scenario, simulate
+from slipfit.simulation import Scenario, simulate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimate"))
 from side_drives import drive, log_of, with_currents

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from recovery.drives import GOOD_IMU, MANY_STEPS, drive
-from slipfit.calibrate import calibrate
+from slipfit.calibration import calibrate
 from slipfit.errors import ParameterError
 
 

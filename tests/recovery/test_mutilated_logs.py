@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recovery.drives import GOOD, MANY_STEPS, drive
-from slipfit.calibrate.run import calibrate
+from slipfit.calibration.run import calibrate
 from unit.logs.inspection.drives import MUTILATIONS
 
 #: What is done, and the words that must name it.

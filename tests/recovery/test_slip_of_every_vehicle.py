@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.estimate import FilterSettings, estimate
-from slipfit.estimate.online import OnlineSlipFilter
+from slipfit.estimation import FilterSettings, estimate
+from slipfit.estimation.online import OnlineSlipFilter
 from slipfit.library import find_omni_robot, find_robot, find_tracked_robot
 from slipfit.logs import Channel, DriveLog
-from slipfit.simulate import Scenario, simulate
-from slipfit.simulate.climb import simulate_climb
+from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.climb import simulate_climb
 from slipfit.vehicles.omni_kinematics import body_map
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimate"))

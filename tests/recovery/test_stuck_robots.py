@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipfit.estimate import estimate
+from slipfit.estimation import estimate
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from slipfit.errors import ParameterError
-from slipfit.estimate import FilterSettings, estimate
-from slipfit.estimate.friction import DriveConstants, friction
-from slipfit.estimate.motion import motion_of
-from slipfit.estimate.soil_of_drive import fit_soil_of_drive, tractions
-from slipfit.estimate.track_twin import Contact, grounds_of_drive, prior_of
+from slipfit.estimation import FilterSettings, estimate
+from slipfit.estimation.friction import DriveConstants, friction
+from slipfit.estimation.motion import motion_of
+from slipfit.estimation.soil_of_drive import fit_soil_of_drive, tractions
+from slipfit.estimation.track_twin import Contact, grounds_of_drive, prior_of
 from slipfit.library import as_wheeled, find_ground
-from slipfit.simulate.track_kinematics import turn_on_the_spot
+from slipfit.simulation.track_kinematics import turn_on_the_spot
 from slipfit.twin import TrackedTwin
 from track_drives import NEWTON_PER_AMPERE, PACKBOT, POSE_M, slipping_log, turning_log
 

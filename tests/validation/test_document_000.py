@@ -7,7 +7,7 @@ import pytest
 
 from known_twins import known_twin
 from robots import changed, unlimited, wheel_slip
-from slipfit.calibrate.step_test import (
+from slipfit.calibration.step_test import (
     backward_differences,
     c_long_from_step,
     central_differences,
@@ -16,8 +16,8 @@ from slipfit.calibrate.step_test import (
     rolled_m,
 )
 from slipfit.contact.wheel_slip import spin_forces, spin_ratio, spin_yaw_rate
-from slipfit.estimate.motion import expected_kinematics
-from slipfit.simulate import Scenario, simulate
+from slipfit.estimation.motion import expected_kinematics
+from slipfit.simulation import Scenario, simulate
 from slipfit.vehicles.kinematic import EqualSlip, body_velocity
 
 B, L = 0.197, 0.1345  # half track and half wheelbase of the other public P3AT, SPEC 6

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from slipfit.calibrate.odometry import OdometryReadings, check_circle, constants_of
-from slipfit.calibrate.odometry.constants import equal_slip_track_m, wheel_speed_radps
-from slipfit.calibrate.odometry.path_check import DOCUMENT_CIRCLES, DOCUMENT_TURNS_RAD, drive_circle
+from slipfit.calibration.odometry import OdometryReadings, check_circle, constants_of
+from slipfit.calibration.odometry.constants import equal_slip_track_m, wheel_speed_radps
+from slipfit.calibration.odometry.path_check import DOCUMENT_CIRCLES, DOCUMENT_TURNS_RAD, drive_circle
 from slipfit.library import find_robot
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "atrv_jr_odometry.yaml"

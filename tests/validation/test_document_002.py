@@ -11,7 +11,7 @@ import pytest
 
 from robots import ground_with
 from slipfit.library import Ground, OmniRobot, find_ground, find_omni_robot
-from slipfit.simulate import Scenario, simulate, simulate_many
+from slipfit.simulation import Scenario, simulate, simulate_many
 
 MOTION_S, GOAL_M = 3.5, 0.4
 DELTA = math.radians(15.0)
@@ -176,7 +176,7 @@ class TestErrata:
 
     def test_4_the_turning_term_of_eq_7_is_zero(self):
         """(omega x r) . r = 0: spinning on the spot, wheels on a circle slip along their axles not at all."""
-        from slipfit.simulate.omni_slip import roller_slip
+        from slipfit.simulation.omni_slip import roller_slip
 
         drive = simulate("ohio_omni", manoeuvre(commands=[{"for_s": 1.0, "yaw_rate_radps": 1.0}]), ground=PAPER)
         assert np.abs(roller_slip(drive, find_omni_robot("ohio_omni"))[-1, :, 1]).max() < 1e-9

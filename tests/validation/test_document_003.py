@@ -10,9 +10,9 @@ from scipy.integrate import solve_ivp
 from robots import changed
 from slipfit.contact.magic_formula import curvature
 from slipfit.library import find_ground
-from slipfit.simulate import Scenario, simulate, simulate_many
-from slipfit.simulate.scenario import find_scenario
-from slipfit.simulate.trajectory import RunStatus
+from slipfit.simulation import Scenario, simulate, simulate_many
+from slipfit.simulation.scenario import find_scenario
+from slipfit.simulation.trajectory import RunStatus
 
 RADIUS_M = 0.0635
 STEPS_V = (10, 6, 2, 0, -2, -6, -10, 0)

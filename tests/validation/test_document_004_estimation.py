@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from slipfit.errors import ParameterError
-from slipfit.estimate.motion import sides
-from slipfit.estimate.settings import FilterSettings
-from slipfit.estimate.soil import TractionData, traction
+from slipfit.estimation.motion import sides
+from slipfit.estimation.settings import FilterSettings
+from slipfit.estimation.soil import TractionData, traction
 from slipfit.library import Ground, find_ground
 from slipfit.vehicles.slip_filter import POSE, N, Q, predict, update
 

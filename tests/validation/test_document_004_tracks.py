@@ -9,10 +9,10 @@ from scipy.optimize import brentq
 
 from slipfit.errors import ParameterError
 from slipfit.library import TrackedRobot, find_ground, find_tracked_robot
-from slipfit.simulate.climb import climb_many, longest_step_s, simulate_climb
-from slipfit.simulate.climb_record import Verdict
-from slipfit.simulate.climb_scenario import ClimbScenario, find_climb
-from slipfit.simulate.track_kinematics import turn_on_the_spot
+from slipfit.simulation.climb import climb_many, longest_step_s, simulate_climb
+from slipfit.simulation.climb_record import Verdict
+from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulation.track_kinematics import turn_on_the_spot
 from slipfit.vehicles import track_verdict
 from slipfit.vehicles.step_climb import friction_needed
 from slipfit.vehicles.track_belts import Belt, loss_per_speed

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from slipfit.simulate.climb_reserve import grip_reserve
+from slipfit.simulation.climb_reserve import grip_reserve
 from slipfit.vehicles.step_climb import friction_needed
 from tracks import SHAPE, plain_climber, slow_climb
 

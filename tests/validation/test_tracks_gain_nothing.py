@@ -7,9 +7,9 @@ import pytest
 
 from slipfit.kernels import as_batch
 from slipfit.library import TrackedRobot, find_tracked_robot
-from slipfit.simulate import climb as climbs
-from slipfit.simulate.climb_scenario import ClimbScenario, find_climb
-from slipfit.simulate.climb_start import depth_at_start_m
+from slipfit.simulation import climb as climbs
+from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulation.climb_start import depth_at_start_m
 from tracks import driven, gained_beyond_motors
 
 #: What a step may gain, J: beside its disc a run bears at once where an edge passes its end, as deep as the disc does; a dent of

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from slipfit.errors import SlipfitError
-from slipfit.simulate.climb import climb_many, simulate_climb
-from slipfit.simulate.climb_record import Verdict
-from slipfit.simulate.climb_scenario import ClimbScenario, as_climb
+from slipfit.simulation.climb import climb_many, simulate_climb
+from slipfit.simulation.climb_record import Verdict
+from slipfit.simulation.climb_scenario import ClimbScenario, as_climb
 from tracks import own_rest_m, plain_climber
 
 SLOPE_RAD = np.radians(20.0)  # of the terrain slope_20deg, along x

@@ -41,8 +41,8 @@ def attribute(
 
     Example: slipfit attribute drive.csv --columns map.yaml --robot warthog --plot parts.png
     """
-    from slipfit.calibrate.ladder import compare
-    from slipfit.calibrate.ladder.attribution import attribute as split
+    from slipfit.calibration.ladder import compare
+    from slipfit.calibration.ladder.attribution import attribute as split
 
     named = named_topics(topic)
     check_one_drive(logs, same_drive=same_drive)

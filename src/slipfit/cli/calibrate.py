@@ -58,8 +58,8 @@ def calibrate(
 
     Two files of one drive: slipfit calibrate a.csv b.csv --same-drive --columns a.yaml --columns b.yaml --robot p3at
     """
-    from slipfit.calibrate.posterior import checked_kind
-    from slipfit.calibrate.run import calibrate as fit_drives
+    from slipfit.calibration.posterior import checked_kind
+    from slipfit.calibration.run import calibrate as fit_drives
     from slipfit.library import find_robot
     from slipfit.library.files import check_target
 
@@ -155,8 +155,8 @@ def by_ladder(  # type: ignore[no-untyped-def]  # imports are heavy
     force: bool,
 ) -> None:
     """A log without accelerations: models that need speeds and turning only, and their twin."""
-    from slipfit.calibrate.ladder import compare
-    from slipfit.calibrate.ladder.to_twin import with_ladder
+    from slipfit.calibration.ladder import compare
+    from slipfit.calibration.ladder.to_twin import with_ladder
     from slipfit.library.files import check_target
     from slipfit.report.figures import save_figure
     from slipfit.report.ladder_figure import draw_ladder

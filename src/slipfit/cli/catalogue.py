@@ -81,8 +81,8 @@ def list_scenarios(context: typer.Context, json: JsonFlag = False) -> None:
     """
     if context.invoked_subcommand:
         return
-    from slipfit.simulate.climb_scenario import climb_names, find_any_scenario
-    from slipfit.simulate.scenario import scenario_names
+    from slipfit.simulation.climb_scenario import climb_names, find_any_scenario
+    from slipfit.simulation.scenario import scenario_names
 
     records = {name: find_any_scenario(name) for name in [*scenario_names(), *climb_names()]}
     rows = [(name, *_place(s), f"{s.duration_s:.3g} s", s.about) for name, s in records.items()]
@@ -96,7 +96,7 @@ def list_scenarios(context: typer.Context, json: JsonFlag = False) -> None:
 
 def _place(scenario: Any) -> tuple[str, str]:
     """Surface and shape of its ground, in a word or two; of climbs the soil and the obstacle."""
-    from slipfit.simulate.climb_scenario import ClimbScenario
+    from slipfit.simulation.climb_scenario import ClimbScenario
 
     if isinstance(scenario, ClimbScenario):
         hard = scenario.surface or f"friction {scenario.mu_static:g}"
@@ -112,7 +112,7 @@ def _place(scenario: Any) -> tuple[str, str]:
 @scenarios.command("show")
 def show_scenario(name: NameArgument, json: JsonFlag = False, yaml: YamlFlag = False) -> None:
     """Show one scenario as its file, a start for your own."""
-    from slipfit.simulate.climb_scenario import find_any_scenario
+    from slipfit.simulation.climb_scenario import find_any_scenario
 
     if yaml and json:
         raise ParameterError("--json and --yaml exclude each other; choose one")

@@ -47,8 +47,8 @@ def compare(
 
     A further ground: slipfit compare gravel.csv --columns map.yaml --robot husky --twin husky.twin.yaml --ground gravel
     """
-    from slipfit.calibrate.ladder import compare as build
-    from slipfit.calibrate.ladder.to_twin import check_robot
+    from slipfit.calibration.ladder import compare as build
+    from slipfit.calibration.ladder.to_twin import check_robot
     from slipfit.library.files import check_target
 
     named = named_topics(topic)
@@ -67,7 +67,7 @@ def compare(
         ladder = build(drive, robot=robot, horizon_s=horizon, counts_per_turn=counts_per_turn, progress=work)
     written = []
     if twin:
-        from slipfit.calibrate.ladder.to_twin import with_ladder
+        from slipfit.calibration.ladder.to_twin import with_ladder
 
         with_ladder(older, ladder, ground).save(twin, force=force or is_added)
         written.append(twin)

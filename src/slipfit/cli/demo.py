@@ -30,7 +30,7 @@ def demo(
 
     check_folder(out, FILES, force=force)
     with working("demo (a first run compiles the simulator, some 30 s)") as work:
-        from slipfit.calibrate.story import tell_story
+        from slipfit.calibration.story import tell_story
 
         story = tell_story(work)
         work("driving the twin in physics engines")
@@ -46,7 +46,7 @@ def demo(
 def _in_engines(twin) -> list[str]:  # type: ignore[no-untyped-def]  # its import is heavy
     """How near each engine's robot stays to the twin; an engine that fails does not spoil the demo."""
     from slipfit.errors import SlipfitError
-    from slipfit.verify import quick
+    from slipfit.verification import quick
 
     try:
         found = quick(twin)
@@ -60,7 +60,7 @@ def _write(story, engines: list[str], out: Path, *, force: bool) -> list[Path]: 
     from slipfit.report.figures import draw_demo, save_figure
     from slipfit.report.inspection_figure import draw_inspection
     from slipfit.report.validation_figure import draw_validation
-    from slipfit.simulate.showcase import showcase
+    from slipfit.simulation.showcase import showcase
 
     scenario, csv, run, second, twin, page, slip, inspection, validation = (out / name for name in FILES)
     beside = story.plan.save(scenario, force=force)

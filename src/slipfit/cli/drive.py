@@ -10,7 +10,7 @@ from slipfit.signals import Asked, noted
 
 if TYPE_CHECKING:
     from slipfit.control import Scale
-    from slipfit.drive import Drive, Settings
+    from slipfit.hardware import Drive, Settings
     from slipfit.library import Robot
     from slipfit.logs import DriveLog
 
@@ -62,7 +62,7 @@ def _settings(
     rate: float, mode: str, rounding: str, baud: int | None, framing: str, stop_file: Path | None, ground: str | None
 ) -> "Settings":
     from slipfit.control import Mode, Rounding
-    from slipfit.drive import Settings
+    from slipfit.hardware import Settings
 
     return Settings(
         rate_hz=rate,
@@ -77,7 +77,7 @@ def _settings(
 
 def _foresee(plan: Path, twin: Path, port: str, settings: "Settings", *, as_json: bool) -> None:
     """The dry run: every check that needs no port, and what whole setpoints will do."""
-    from slipfit.drive import foreseen_effect, prepare
+    from slipfit.hardware import foreseen_effect, prepare
     from slipfit.twin import Twin
 
     robot = Twin.load(twin)
@@ -103,9 +103,9 @@ def _run(
     plan: Path, twin: Path, port: str, settings: "Settings", log: Path | None, asked: Asked, *, force: bool, as_json: bool
 ) -> None:
     """The drive: its log is written before anything is printed, for the terminal may be gone."""
-    from slipfit.drive import drive as run
-    from slipfit.drive import prepare
     from slipfit.errors import DriveError
+    from slipfit.hardware import drive as run
+    from slipfit.hardware import prepare
     from slipfit.twin import Twin
 
     robot = Twin.load(twin)
@@ -154,7 +154,7 @@ def _check_log(log: Path, *, force: bool) -> None:
 
 def _turns(scale: "Scale", robot: "Robot") -> str:
     """How yaw rates become wheel speeds."""
-    from slipfit.drive.plan import more_for_turns
+    from slipfit.hardware.plan import more_for_turns
 
     if abs(scale.effective_track_m / robot.track_m - 1.0) < SAME_TRACK:
         return "yaw rates as the track between the wheels gives them"

@@ -20,11 +20,11 @@ from slipfit.cli.track_twin import TwinOption, TwinTarget, twin_target
 from slipfit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from slipfit.estimate import SlipEstimate
-    from slipfit.estimate.friction import DriveConstants
-    from slipfit.estimate.motion import BodyMotion
-    from slipfit.estimate.surfaces import Surfaces
-    from slipfit.estimate.truth import Truth
+    from slipfit.estimation import SlipEstimate
+    from slipfit.estimation.friction import DriveConstants
+    from slipfit.estimation.motion import BodyMotion
+    from slipfit.estimation.surfaces import Surfaces
+    from slipfit.estimation.truth import Truth
     from slipfit.library import AnyRobot, Ground, OmniRobot, Robot, TrackedRobot
     from slipfit.logs import DriveLog
     from slipfit.twin import AnyTwin
@@ -100,10 +100,10 @@ def estimate(
 
     Example: slipfit estimate husky.twin.yaml run.mcap --plot slip.png --series slip.mcap
     """
-    from slipfit.estimate import FilterSettings
-    from slipfit.estimate.from_log import estimate as run
-    from slipfit.estimate.motion import body_of
-    from slipfit.estimate.readings import SENSORS
+    from slipfit.estimation import FilterSettings
+    from slipfit.estimation.from_log import estimate as run
+    from slipfit.estimation.motion import body_of
+    from slipfit.estimation.readings import SENSORS
     from slipfit.twin import find_driver
 
     if Path(twin).suffix in (".mcap", ".bag", ".db3"):
@@ -175,7 +175,7 @@ def _forces(
     soil: str | None,
 ) -> _Forces:
     """The options of friction and soil, checked together."""
-    from slipfit.estimate.motion import body_of
+    from slipfit.estimation.motion import body_of
     from slipfit.library import find_ground
 
     tracked = _tracked(driver)
@@ -203,7 +203,7 @@ def _tracked(driver: "AnyTwin | AnyRobot") -> "TrackedRobot | None":
 
 def _into_twin(target: TwinTarget, ground: str, found: "SlipEstimate", forces: _Forces, more: dict[str, Any]) -> Path:
     """Put what a drive told into a tracked robot's twin."""
-    from slipfit.estimate.track_twin import Contact, grounds_of_drive
+    from slipfit.estimation.track_twin import Contact, grounds_of_drive
     from slipfit.twin import LogOrigin
 
     patch = Contact(forces.length_m or target.robot.wheelbase_m, forces.area_m2)
@@ -213,7 +213,7 @@ def _into_twin(target: TwinTarget, ground: str, found: "SlipEstimate", forces: _
 
 def _used(withhold: list[str] | None) -> tuple[str, ...]:
     """Sensors that the filter is told."""
-    from slipfit.estimate.from_log import USUAL
+    from slipfit.estimation.from_log import USUAL
 
     for name in withhold or ():
         if name not in USUAL:
@@ -240,7 +240,7 @@ def _check_truth(truth: Path | None, used: tuple[str, ...], logs: list[Path]) ->
 
 def _truth(path: Path | None, used: tuple[str, ...], log: "DriveLog", topics: dict[str, str]) -> "Truth | None":
     """What errors are taken against: a file, or the pose that was withheld."""
-    from slipfit.estimate.truth import Truth
+    from slipfit.estimation.truth import Truth
 
     if path is not None:
         return Truth.load(path, topics)
@@ -251,8 +251,8 @@ def _expected(slip_map: Path | None, driver: "AnyTwin | AnyRobot") -> "BodyMotio
     """The motion that a calibration of an omni robot expects."""
     if slip_map is None:
         return None
-    from slipfit.calibrate.omni import OmniCalibration
-    from slipfit.estimate.motion import body_of
+    from slipfit.calibration.omni import OmniCalibration
+    from slipfit.estimation.motion import body_of
 
     found = OmniCalibration.load(slip_map)
     name = body_of(driver).name
@@ -283,7 +283,7 @@ def _constants(
     robot: "Robot | OmniRobot", tracked: "TrackedRobot | None", per_ampere: float | None, std: float
 ) -> "DriveConstants | None":
     """What a current means: given, or by the motors of the robot's file; None where neither says so."""
-    from slipfit.estimate.friction import DriveConstants
+    from slipfit.estimation.friction import DriveConstants
     from slipfit.library import OmniRobot
     from slipfit.library.robot import DcMotor
 
@@ -320,12 +320,12 @@ def _more(found: "SlipEstimate", log: "DriveLog", robot: "Robot | OmniRobot", fo
     constants, length_m, area_m2, base = forces
     if constants is None or MOTORS not in log or isinstance(robot, OmniRobot):
         return {}
-    from slipfit.estimate.friction import friction
+    from slipfit.estimation.friction import friction
 
     more: dict[str, Any] = {"friction": friction(found, log, robot, constants, contact_length_m=length_m)}
     if area_m2 is not None and length_m is not None:
-        from slipfit.estimate.soil_of_drive import fit_soil_of_drive, tractions
-        from slipfit.estimate.track_twin import prior_of
+        from slipfit.estimation.soil_of_drive import fit_soil_of_drive, tractions
+        from slipfit.estimation.track_twin import prior_of
 
         measured = tractions(found, log, robot, constants, area_m2=area_m2, length_m=length_m)
         share = constants.newton_per_ampere_std / constants.newton_per_ampere
@@ -334,7 +334,7 @@ def _more(found: "SlipEstimate", log: "DriveLog", robot: "Robot | OmniRobot", fo
 
 
 def _surfaces(found: "SlipEstimate", log: "DriveLog", robot: "Robot | OmniRobot") -> "Surfaces":
-    from slipfit.estimate.surfaces import surfaces
+    from slipfit.estimation.surfaces import surfaces
     from slipfit.library import OmniRobot
 
     if isinstance(robot, OmniRobot):

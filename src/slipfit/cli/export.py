@@ -57,15 +57,15 @@ def export(
     if twin is None or to is None:
         missing = "the twin" if twin is None else "--to"
         raise ParameterError(f"{missing} is missing; expected slipfit export TWIN --to TARGET, or slipfit export --check FILE")
-    from slipfit.export import Settings, find_target
-    from slipfit.export.bodies import wheel_names
-    from slipfit.export.wheels_of_model import parse_wheels
+    from slipfit.exporters import Settings, find_target
+    from slipfit.exporters.bodies import wheel_names
+    from slipfit.exporters.wheels_of_model import parse_wheels
     from slipfit.twin import Twin
 
     target, record = find_target(to), Twin.load(twin)
     named = None if wheels is None else parse_wheels(wheels, wheel_names(record.robot))
     if into is not None:
-        from slipfit.export import patch
+        from slipfit.exporters import patch
 
         if target.patches is None:
             raise ParameterError(f"--into has no meaning for {to}; it patches SDF and URDF for gz, fortress and gazebo-classic")
@@ -119,7 +119,7 @@ def _place(into: Path, out: Path | None, in_place: bool) -> Path:
 
 
 def _check(path: Path, as_json: bool) -> None:
-    from slipfit.export import check_file
+    from slipfit.exporters import check_file
 
     found = check_file(path)
     show(found.summary(), found.to_document(), as_json=as_json)

@@ -35,9 +35,9 @@ def floors(
 
     Example: slipfit floors monday.csv tuesday.csv --columns map.yaml --robot husky
     """
-    from slipfit.calibrate.ladder import drive_of
-    from slipfit.calibrate.ladder.rungs import drifting_icr
-    from slipfit.calibrate.ladder.surfaces import same_floor_of_drives
+    from slipfit.calibration.ladder import drive_of
+    from slipfit.calibration.ladder.rungs import drifting_icr
+    from slipfit.calibration.ladder.surfaces import same_floor_of_drives
     from slipfit.library import find_robot
 
     chosen, named = find_robot(robot), named_topics(topic)

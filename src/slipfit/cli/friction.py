@@ -61,7 +61,7 @@ def tilt(
 
     Example: slipfit friction tilt --angle-deg 31.2 --angle-deg 30.8 --angle-deg 31.5
     """
-    from slipfit.calibrate import friction, friction_logs
+    from slipfit.calibration import friction, friction_logs
 
     _check_target(into, out, force=force)
     if log:
@@ -99,7 +99,7 @@ def pull(
 
     Example: slipfit friction pull --force-n 95 --force-n 92 --force-n 98 --robot p3at
     """
-    from slipfit.calibrate import friction, friction_logs
+    from slipfit.calibration import friction, friction_logs
 
     _check_target(into, out, force=force)
     slope, gravity = _slope(slope_deg), _gravity(gravity_mps2)
@@ -146,7 +146,7 @@ def stall(
 
     Example: slipfit friction stall --robot lynxmotion_4wd3 --current-a 3.1 --current-a 3.0 --current-a 3.2
     """
-    from slipfit.calibrate import friction, friction_logs
+    from slipfit.calibration import friction, friction_logs
 
     _check_target(into, out, force=force)
     slope, gravity = _slope(slope_deg), _gravity(gravity_mps2)
@@ -207,7 +207,7 @@ def braking(
 
     Example: slipfit friction braking --speed-mps 1.0 --distance-m 0.10 --speed-mps 1.2 --distance-m 0.15
     """
-    from slipfit.calibrate import friction, friction_logs
+    from slipfit.calibration import friction, friction_logs
 
     _check_target(into, out, force=force)
     slope, gravity = _slope(slope_deg), _gravity(gravity_mps2)
@@ -274,13 +274,13 @@ def _typed(readings: Path | None, **given: list[float] | None) -> list[list[floa
     for name, numbers in given.items():
         if numbers:
             raise ParameterError(f"--readings {readings} and --{name.replace('_', '-')} exclude each other; choose one")
-    from slipfit.calibrate.readings import read_readings
+    from slipfit.calibration.readings import read_readings
 
     return read_readings(readings, tuple(given))
 
 
 def _has_column(readings: Path, name: str) -> bool:
-    from slipfit.calibrate.readings import names_of_readings
+    from slipfit.calibration.readings import names_of_readings
 
     return name in names_of_readings(readings)
 

@@ -21,7 +21,7 @@ from slipfit.cli.output import ForceFlag, JsonFlag, show, working
 from slipfit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from slipfit.calibrate.odometry import OdometryConstants
+    from slipfit.calibration.odometry import OdometryConstants
     from slipfit.library import Robot
     from slipfit.logs import DriveLog
     from slipfit.twin import FittedPowertrain, LogOrigin, Twin
@@ -54,7 +54,7 @@ def odometry(
 
     Example: slipfit odometry atrv_jr_odometry.yaml --robot atrv_jr -o atrv_jr.twin.yaml
     """
-    from slipfit.calibrate.odometry import constants_of, constants_of_log, is_readings
+    from slipfit.calibration.odometry import constants_of, constants_of_log, is_readings
     from slipfit.twin import FittedPowertrain, LogOrigin
 
     given = _given(robot, twin, counts_per_turn, out, force=force)
@@ -102,7 +102,7 @@ def umbmark(
 
     Example: slipfit umbmark cw_1.mcap cw_2.mcap ccw_1.mcap ccw_2.mcap --robot p3at -o p3at.twin.yaml
     """
-    from slipfit.calibrate.odometry import calibrate_paths, run_umbmark
+    from slipfit.calibration.odometry import calibrate_paths, run_umbmark
     from slipfit.twin import LogOrigin
 
     if any_path and side_m is not None:
@@ -156,8 +156,8 @@ def circle(
 
     Example: slipfit circle --twin atrv_jr.twin.yaml --v-mps 0.2 --yaw-rate-radps 0.1
     """
-    from slipfit.calibrate.odometry import check_run, run_of_log
-    from slipfit.calibrate.odometry.path_check import simulate_circle
+    from slipfit.calibration.odometry import check_run, run_of_log
+    from slipfit.calibration.odometry.path_check import simulate_circle
     from slipfit.library import find_robot
     from slipfit.twin import Twin
 

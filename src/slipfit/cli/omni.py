@@ -69,7 +69,7 @@ def calibrate(
 
     Example: slipfit omni calibrate runs/*.mcap --robot robotino --surface carpet --hold-out 2 -o carpet.json --plot carpet.png
     """
-    from slipfit.calibrate.omni import calibrate_omni, runs_of_logs
+    from slipfit.calibration.omni import calibrate_omni, runs_of_logs
     from slipfit.library import find_omni_robot
     from slipfit.library.files import check_target
     from slipfit.report.figures import FIGURE_FORMATS, save_figure
@@ -123,7 +123,7 @@ def tilt(
 
     Example: slipfit omni tilt --mu-w-deg 14.2 --mu-w-deg 14.6 --mu-t-deg 5.2 --mu-t-deg 5.5 --surface paper
     """
-    from slipfit.calibrate.omni import tilt_tests
+    from slipfit.calibration.omni import tilt_tests
 
     given = {"mu_w": mu_w_deg, "mu_t": mu_t_deg, "mu_w_rigid": mu_w_rigid_deg, "mu_t_rigid": mu_t_rigid_deg}
     angles = {name: [math.radians(angle) for angle in degrees] for name, degrees in given.items() if degrees}
@@ -144,7 +144,7 @@ def motor(
 
     Example: slipfit omni motor steps.csv --columns motor.yaml --supply-v 24
     """
-    from slipfit.calibrate.omni import fit_motors
+    from slipfit.calibration.omni import fit_motors
 
     with working(f"motors from {len(logs)} logs") as work:
         drives = read_drives(logs, topics=named_topics(topic), columns=columns, progress=work)

@@ -78,8 +78,8 @@ def move(
     """
     from slipfit.library import find_ground, find_omni_robot
     from slipfit.library.files import check_target
-    from slipfit.simulate.gentle import STEEPEST, gentle_move, saved_slip
-    from slipfit.simulate.scenario import GroundPlace, Scenario
+    from slipfit.simulation.gentle import STEEPEST, gentle_move, saved_slip
+    from slipfit.simulation.scenario import GroundPlace, Scenario
 
     _check(out, plot, force=force)
     if scenario:

@@ -38,9 +38,9 @@ def plan(
 
     Example: slipfit plan p3at --floor 6x4 --precision 3% -o plan.scenario.yaml --csv plan.csv
     """
-    from slipfit.calibrate.plan import plan as choose
-    from slipfit.calibrate.plan import share_of, usual_sensors
-    from slipfit.calibrate.plan_manoeuvres import Floor
+    from slipfit.calibration.plan import plan as choose
+    from slipfit.calibration.plan import share_of, usual_sensors
+    from slipfit.calibration.plan_manoeuvres import Floor
     from slipfit.library.files import check_target
     from slipfit.library.parameter import out_of_range
 

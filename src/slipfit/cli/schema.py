@@ -19,15 +19,15 @@ def schema(
     json: JsonFlag = False,
 ) -> None:
     """Print the JSON schema of a kind of file; an editor that knows it completes and checks as you type."""
-    from slipfit.calibrate.odometry import OdometryReadings
-    from slipfit.calibrate.soil import PlateColumns, ShearColumns, WheelColumns
-    from slipfit.calibrate.tyre.columns import TyreColumns
+    from slipfit.calibration.odometry import OdometryReadings
+    from slipfit.calibration.soil import PlateColumns, ShearColumns, WheelColumns
+    from slipfit.calibration.tyre.columns import TyreColumns
     from slipfit.library import Ground, Robot, TerrainFile
     from slipfit.library.files import NamedFile, nearest
     from slipfit.library.schemas import schema_text
     from slipfit.logs import ColumnMap
-    from slipfit.simulate import Scenario
-    from slipfit.simulate.climb_scenario import ClimbScenario
+    from slipfit.simulation import Scenario
+    from slipfit.simulation.climb_scenario import ClimbScenario
     from slipfit.study import StudyFile
     from slipfit.twin import Twin
 

@@ -50,9 +50,9 @@ def simulate(
     Example: slipfit simulate p3at --slope-deg 10 --plot drive.png -o drive.csv
     """
     from slipfit.library import TrackedRobot
-    from slipfit.simulate import simulate as run
-    from slipfit.simulate.run import robot_on_ground
-    from slipfit.simulate.scenario import find_scenario, standard_drive
+    from slipfit.simulation import simulate as run
+    from slipfit.simulation.run import robot_on_ground
+    from slipfit.simulation.scenario import find_scenario, standard_drive
     from slipfit.twin import OmniTwin, TrackedTwin, Twin, find_driver
 
     driver = find_driver(robot)
@@ -130,7 +130,7 @@ def _only_of_wheels(robot: str, given: dict[str, Any]) -> None:
 
 
 def _check_no_climb(robot: str, scenario: str | None) -> None:
-    from slipfit.simulate.climb_scenario import is_climb
+    from slipfit.simulation.climb_scenario import is_climb
 
     if scenario and is_climb(scenario):
         raise ParameterError(f"--scenario {scenario}: climbs are for tracked robots such as packbot, and {robot} is on wheels")
@@ -143,11 +143,11 @@ def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_
     from slipfit.report.figures import FIGURE_FORMATS
     from slipfit.report.html import PAGE_FORMATS
     from slipfit.report.replay import check_replay
-    from slipfit.simulate.climb import simulate_climb
-    from slipfit.simulate.climb_record import Verdict
-    from slipfit.simulate.climb_reserve import grip_reserve
-    from slipfit.simulate.climb_scenario import find_climb
-    from slipfit.simulate.climb_twin import climber_on_ground
+    from slipfit.simulation.climb import simulate_climb
+    from slipfit.simulation.climb_record import Verdict
+    from slipfit.simulation.climb_reserve import grip_reserve
+    from slipfit.simulation.climb_scenario import find_climb
+    from slipfit.simulation.climb_twin import climber_on_ground
 
     robot, climb, _, _ = climber_on_ground(driver, find_climb(scenario), ground)
     for target, formats in ((to.out, (".csv",)), (to.report, PAGE_FORMATS), (to.plot, FIGURE_FORMATS)):
@@ -223,7 +223,7 @@ def _tilted(drive: Any, slope_deg: float | None, uphill_deg: float | None) -> An
 
 def _is_rovers(trajectory: Any) -> bool:
     """Whether it has slip, sinkage and books: on routes, terrains and soil, and where the scenario asks for energy."""
-    from slipfit.simulate.rover_trajectory import RoverTrajectory
+    from slipfit.simulation.rover_trajectory import RoverTrajectory
 
     return isinstance(trajectory, RoverTrajectory)
 
@@ -252,7 +252,7 @@ def _write_report(
 ) -> None:
     if _is_rovers(trajectory):
         from slipfit.report.rover_report import write_rover_report
-        from slipfit.simulate.torque_model import simulate_torque_model
+        from slipfit.simulation.torque_model import simulate_torque_model
 
         # The torque model takes gravity from the surface that the scenario names: both must have driven under the same.
         is_same = is_as_written and drive.ground.shape == "plane" and drive.ground.gravity_mps2 is None
@@ -280,7 +280,7 @@ def _check_targets(
     from slipfit.library.files import check_folder, check_target
 
     if out:
-        from slipfit.simulate.trajectory import TRAJECTORY_FORMATS
+        from slipfit.simulation.trajectory import TRAJECTORY_FORMATS
 
         check_target(out, force=force, formats=TRAJECTORY_FORMATS)
     if plot:

@@ -13,7 +13,7 @@ from typer.core import TyperCommand
 from slipfit.cli.output import ForceFlag, JsonFlag, Work, show, table, working
 
 if TYPE_CHECKING:
-    from slipfit.calibrate.soil import SoilFit
+    from slipfit.calibration.soil import SoilFit
     from slipfit.library import Ground
     from slipfit.report.soil_figure import SoilData
 
@@ -108,7 +108,7 @@ def plates(
     """
 
     def found(_: Work, __: "Ground | None") -> "Found":
-        from slipfit.calibrate.soil import fit_plates, read_plates
+        from slipfit.calibration.soil import fit_plates, read_plates
 
         measured = read_plates(data, columns)
         return fit_plates(measured), measured
@@ -134,7 +134,7 @@ def shear(
     """
 
     def found(_: Work, __: "Ground | None") -> "Found":
-        from slipfit.calibrate.soil import fit_shear, read_shear
+        from slipfit.calibration.soil import fit_shear, read_shear
 
         measured = read_shear(data, columns)
         return fit_shear(measured), measured
@@ -168,8 +168,8 @@ def wheel(
     """
 
     def found(work: Work, base: "Ground | None") -> "Found":
-        from slipfit.calibrate.soil import fit_wheel, read_wheel
-        from slipfit.calibrate.soil.wheel import MODELS
+        from slipfit.calibration.soil import fit_wheel, read_wheel
+        from slipfit.calibration.soil.wheel import MODELS
 
         assert base is not None  # --soil is required
         measured = read_wheel(data, columns)
@@ -203,7 +203,7 @@ def cone(
     """
 
     def found(_: Work, __: "Ground | None") -> "Found":
-        from slipfit.calibrate.soil import soil_from_cone
+        from slipfit.calibration.soil import soil_from_cone
 
         return soil_from_cone(1e3 * index_kpa, kind, unit="kPa"), None
 

@@ -29,7 +29,7 @@ def tracks(
 
     Example: slipfit tracks states.csv --robot maxxii --gear-ratio 34.45
     """
-    from slipfit.calibrate.track_slip import compare_track_models, predict_tracks, read_track_states
+    from slipfit.calibration.track_slip import compare_track_models, predict_tracks, read_track_states
     from slipfit.cli.results import check_results
     from slipfit.library.files import check_target
     from slipfit.twin import TrackedTwin, find_climber
@@ -54,7 +54,7 @@ def tracks(
         save_figure(draw_tracks(result, predict_tracks(measured, tread_m=record.track_m)), plot, force=force)
         written.append(plot)
     if target:
-        from slipfit.calibrate.track_twin import ground_of_states, origin_of
+        from slipfit.calibration.track_twin import ground_of_states, origin_of
 
         origin = origin_of(states)
         found = ground_of_states(measured, tread_m=record.track_m, origin=origin)

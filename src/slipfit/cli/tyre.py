@@ -50,7 +50,7 @@ def fit(
     if save:
         check_target(save, force=force, formats=(".json",))
     with working("fitting tyre forces") as work:
-        from slipfit.calibrate.tyre import fit_tyre, read_tyre_data
+        from slipfit.calibration.tyre import fit_tyre, read_tyre_data
         from slipfit.contact import CURVES
 
         measured = read_tyre_data(data, columns)

@@ -37,7 +37,7 @@ def validate(
 
     Example: slipfit validate p3at.twin.yaml second_run.mcap --plot errors.png
     """
-    from slipfit.calibrate.validation import validate as compare
+    from slipfit.calibration.validation import validate as compare
     from slipfit.twin import Twin
 
     lengths = _lengths(horizons)

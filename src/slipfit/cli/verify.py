@@ -58,20 +58,20 @@ def verify(
         _tune(record, names, ground, share, within_deg, out, json=json, force=force)
         return
     from slipfit.engines import Settings
-    from slipfit.verify.run import Course, verify_on
+    from slipfit.verification.run import Course, verify_on
 
     settings = Settings(step_s=step_s, iterations=iterations, kp_n_per_m=kp_n_per_m, kd_ns_per_m=kd_ns_per_m)
     course = Course(record, ground)
     found = [verify_on(course, name, model, settings, share, within_deg, _progress) for name in names]
     written: list[Path] = []
     if report:
-        from slipfit.verify.page import write_verification_page
+        from slipfit.verification.page import write_verification_page
 
         write_verification_page(found, report, force=force)
         written.append(report)
     if plot:
         from slipfit.report.figures import save_figure
-        from slipfit.verify.figures import draw_verifications
+        from slipfit.verification.figures import draw_verifications
 
         save_figure(draw_verifications(found), plot, force=force)
         written.append(plot)
@@ -94,11 +94,11 @@ def _tune(
 ) -> None:
     from dataclasses import replace
 
-    from slipfit.export import export
+    from slipfit.exporters import export
     from slipfit.library.files import check_target
-    from slipfit.verify.record import WANTED
-    from slipfit.verify.run import TARGETS, Course
-    from slipfit.verify.tune import tune
+    from slipfit.verification.record import WANTED
+    from slipfit.verification.run import TARGETS, Course
+    from slipfit.verification.tune import tune
 
     if len(names) != 1:
         raise ParameterError("--tune needs one engine; expected --engine ode, gz-physics or mujoco")

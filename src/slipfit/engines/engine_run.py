@@ -8,7 +8,7 @@ import numpy as np
 from slipfit.engines.settings import Settings
 from slipfit.errors import SimulationError
 from slipfit.library import Robot
-from slipfit.simulate.trajectory import RunStatus, Trajectory
+from slipfit.simulation.trajectory import RunStatus, Trajectory
 
 #: Columns of a row as steppers fill it: the base link's origin, then each wheel.
 BODY_COLUMNS = ("x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz")

@@ -10,9 +10,9 @@ from slipfit.engines.engine_run import EngineRun, Finding
 from slipfit.errors import SimulationError
 from slipfit.library import Robot
 from slipfit.logs import DriveLog
-from slipfit.simulate.scenario import Encoders, Imu, PoseSensor, Sensors
-from slipfit.simulate.sensors import encoder_channel, imu_channel, pose_channel, random_streams, sampled, stamps_ns_of
-from slipfit.simulate.trajectory import Trajectory
+from slipfit.simulation.scenario import Encoders, Imu, PoseSensor, Sensors
+from slipfit.simulation.sensors import encoder_channel, imu_channel, pose_channel, random_streams, sampled, stamps_ns_of
+from slipfit.simulation.trajectory import Trajectory
 
 #: Sensors without noise, and lines on the encoders too fine to matter.
 CLEAN = Sensors(imu=Imu(), encoders=Encoders(counts_per_turn=1_000_000_000), pose=PoseSensor(rate_hz=100.0))

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
-from slipfit.calibrate.fit import Fit
+from slipfit.calibration.fit import Fit
 from slipfit.contact import LAWS
 from slipfit.logs.inspection import Severity
 from slipfit.report.wording import listed, motion, number, percent, short, span, unit_of, with_spread
-from slipfit.simulate.trajectory import wheel_names
+from slipfit.simulation.trajectory import wheel_names
 from slipfit.twin import FittedParameter, Status
 from slipfit.twin.fitted_ground import factors
 

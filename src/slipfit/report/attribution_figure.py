@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from slipfit.calibrate.ladder.attribution import POWERTRAIN, REST, SENSORS, SLIP, Attribution
+from slipfit.calibration.ladder.attribution import POWERTRAIN, REST, SENSORS, SLIP, Attribution
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 
 COLOURS = {POWERTRAIN: ORANGE, SLIP: BLUE, SENSORS: GREEN, REST: GREY}

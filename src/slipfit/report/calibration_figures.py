@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from slipfit.calibrate.fit import DriveFit, Fit, Trace
-from slipfit.calibrate.spread import BLOCK_S, quantile
+from slipfit.calibration.fit import DriveFit, Fit, Trace
+from slipfit.calibration.spread import BLOCK_S, quantile
 from slipfit.report.board import BLUE, GREEN, GREY, INK, ORANGE, Board
 from slipfit.report.decimate import MOST_POINTS, envelope, unused_spans
 from slipfit.report.wording import short, unit_of, with_unit

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import slipfit
-from slipfit.calibrate.fit import DriveFit, Fit
-from slipfit.calibrate.protocol import ProtocolResult
+from slipfit.calibration.fit import DriveFit, Fit
+from slipfit.calibration.protocol import ProtocolResult
 from slipfit.contact import LAWS
 from slipfit.logs.inspection import Severity
 from slipfit.logs.inspection.record import NO_REMEDY

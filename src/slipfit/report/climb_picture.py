@@ -10,9 +10,9 @@ from slipfit.library import TrackedRobot
 from slipfit.report.climb_profile import climb_profile, hard_ground, soil_body
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 from slipfit.report.side_view import ruts, side_shape, stage
-from slipfit.simulate.climb import climb_numbers
-from slipfit.simulate.climb_record import ClimbTrajectory
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation.climb import climb_numbers
+from slipfit.simulation.climb_record import ClimbTrajectory
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 #: Robots in one picture.
 _MOMENTS = 5

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from slipfit.library import Terrain, find_terrain
-from slipfit.simulate.climb import obstacle_corners, obstacle_starts_m
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation.climb import obstacle_corners, obstacle_starts_m
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 #: Ground is drawn down to here, m below its lowest place.
 DEEP_M = 2.0

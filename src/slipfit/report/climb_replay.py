@@ -9,9 +9,9 @@ from slipfit.report.climb_profile import DEEP_M, Profile, climb_profile, hard_gr
 from slipfit.report.playing import spread_out
 from slipfit.report.replay import Motion, Scene, Strips, Surface
 from slipfit.report.side_view import SideShape, side_shape, stage
-from slipfit.simulate.climb import climb_numbers
-from slipfit.simulate.climb_record import ClimbTrajectory
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation.climb import climb_numbers
+from slipfit.simulation.climb_record import ClimbTrajectory
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 #: Ground is shown this far to either side, and beyond where the robot was, m.
 _ASIDE_M, _BEYOND_M = 1.5, 1.5

@@ -12,9 +12,9 @@ from slipfit.report.drive_report import NUMBER_HEADS, number_row
 from slipfit.report.html import Panel, render, write_page
 from slipfit.report.playing import pace_told, spread_out
 from slipfit.report.side_view import side_view
-from slipfit.simulate.climb_record import ClimbTrajectory, Verdict
-from slipfit.simulate.climb_reserve import GripReserve
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation.climb_record import ClimbTrajectory, Verdict
+from slipfit.simulation.climb_reserve import GripReserve
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 
 def write_climb_report(

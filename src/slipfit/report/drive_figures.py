@@ -10,9 +10,9 @@ from slipfit.library.robot import DcMotor
 from slipfit.report.board import BLUE, GREEN, GREY, INK, ORANGE, SHADE, Board
 from slipfit.report.decimate import MOST_POINTS, envelope, unused_spans
 from slipfit.report.top_view import rigid_wheels, slip_speed
-from slipfit.simulate.commands import command_table, no_load_voltage
-from slipfit.simulate.scenario import Scenario
-from slipfit.simulate.trajectory import Trajectory
+from slipfit.simulation.commands import command_table, no_load_voltage
+from slipfit.simulation.scenario import Scenario
+from slipfit.simulation.trajectory import Trajectory
 
 #: Points of all lines together: 0.4 MB of the page.
 _ALL_POINTS = 36_000

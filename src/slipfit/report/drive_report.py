@@ -13,8 +13,8 @@ from slipfit.report.html import Panel, render, write_page
 from slipfit.report.playing import pace_told
 from slipfit.report.top_view import frame_places, rigid_wheels, top_view
 from slipfit.report.wording import with_spread
-from slipfit.simulate.scenario import Scenario
-from slipfit.simulate.trajectory import Trajectory
+from slipfit.simulation.scenario import Scenario
+from slipfit.simulation.trajectory import Trajectory
 
 NUMBER_HEADS = ["number", "value", "source", "note"]
 

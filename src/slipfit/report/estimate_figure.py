@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from slipfit.estimate.friction import FrictionEstimate
-from slipfit.estimate.record import SlipEstimate
+from slipfit.estimation.friction import FrictionEstimate
+from slipfit.estimation.record import SlipEstimate
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 
 #: Bands reach this many standard deviations to either side: 90 %.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import slipfit
-from slipfit.estimate.immobilisation import STUCK_SLIP
-from slipfit.estimate.record import WINDOW_S, SlipEstimate
+from slipfit.estimation.immobilisation import STUCK_SLIP
+from slipfit.estimation.record import WINDOW_S, SlipEstimate
 from slipfit.report.board import BLUE, GREEN, GREY, ORANGE, SHADE, Board
 from slipfit.report.decimate import MOST_POINTS, envelope
 from slipfit.report.estimate_figure import REACH

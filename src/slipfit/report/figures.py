@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from slipfit.contact import LAWS, LawInfo, Touch, force, traction
 from slipfit.library import OmniRobot, Robot
 from slipfit.library.files import write_through
-from slipfit.simulate.omni_slip import roller_slip
-from slipfit.simulate.showcase import Showcase
-from slipfit.simulate.trajectory import Trajectory
+from slipfit.simulation.omni_slip import roller_slip
+from slipfit.simulation.showcase import Showcase
+from slipfit.simulation.trajectory import Trajectory
 
 #: Colour-blind safe (Okabe and Ito), one meaning each.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"

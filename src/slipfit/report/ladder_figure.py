@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from slipfit.calibrate.ladder import Ladder, Scored
+from slipfit.calibration.ladder import Ladder, Scored
 from slipfit.report.figures import BLUE, ORANGE, _tidy
 
 GREY = "0.55"

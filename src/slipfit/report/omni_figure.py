@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from slipfit.calibrate.omni import OmniCalibration
+from slipfit.calibration.omni import OmniCalibration
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 
 #: 90 % of a normal distribution, to either side.

@@ -9,8 +9,8 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-u
 from slipfit.control.static_limit import StaticLimit, polytope
 from slipfit.library import OmniRobot
 from slipfit.report.figures import BLUE, _tidy
-from slipfit.simulate.gentle import SavedSlip
-from slipfit.simulate.omni_slip import roller_slip
+from slipfit.simulation.gentle import SavedSlip
+from slipfit.simulation.omni_slip import roller_slip
 
 #: Edges of the hull between faces that lie in one plane, to this accuracy, are not drawn.
 _SAME_PLANE = 1e-6

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from slipfit.calibrate.fit import DriveFit, Fit
-from slipfit.calibrate.protocol import ProtocolResult, RunVerdict
+from slipfit.calibration.fit import DriveFit, Fit
+from slipfit.calibration.protocol import ProtocolResult, RunVerdict
 from slipfit.logs.channels import POSE
 from slipfit.report.calibration_figures import NINETY, Estimate, methods_figure
 from slipfit.report.html import Panel

@@ -12,9 +12,9 @@ from slipfit.report.board import BLUE, GREEN, GREY, INK, ORANGE, SHADE, Board
 from slipfit.report.decimate import MOST_POINTS, envelope, unused_spans
 from slipfit.report.drive_figures import WHEEL_COLOURS
 from slipfit.report.rover_scene import believable_records
-from slipfit.simulate.energy import Energy
-from slipfit.simulate.rover_trajectory import RoverTrajectory, plane_to_world
-from slipfit.simulate.torque_model import TorqueModelRun
+from slipfit.simulation.energy import Energy
+from slipfit.simulation.rover_trajectory import RoverTrajectory, plane_to_world
+from slipfit.simulation.torque_model import TorqueModelRun
 from slipfit.vehicles.books import STORE_COLUMNS
 
 #: Points of all lines together: 0.3 MB of the page.

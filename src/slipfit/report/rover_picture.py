@@ -11,8 +11,8 @@ from slipfit.library import Robot, Terrain, find_terrain
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE
 from slipfit.report.rover_figures import falls, joules_told
 from slipfit.report.rover_scene import slip_top, worst_slip
-from slipfit.simulate.rover_trajectory import RoverTrajectory
-from slipfit.simulate.scenario import Scenario
+from slipfit.simulation.rover_trajectory import RoverTrajectory
+from slipfit.simulation.scenario import Scenario
 
 #: Lines of equal height, about; and pixels of the ground along a side.
 _CONTOURS, _MOST_DRAWN = 12, 500

@@ -14,10 +14,10 @@ from slipfit.report.html import Panel, render, write_page
 from slipfit.report.rover_figures import energy_over_time, energy_parts, rover_over_time
 from slipfit.report.rover_scene import scene, slip_top
 from slipfit.report.wording import percent
-from slipfit.simulate.rover_trajectory import RoverTrajectory
-from slipfit.simulate.scenario import Scenario
-from slipfit.simulate.torque_model import TorqueModelRun
-from slipfit.simulate.trajectory import RunStatus
+from slipfit.simulation.rover_trajectory import RoverTrajectory
+from slipfit.simulation.scenario import Scenario
+from slipfit.simulation.torque_model import TorqueModelRun
+from slipfit.simulation.trajectory import RunStatus
 
 #: Panels of this link zoom their time axes together.
 _TIME = "time"

@@ -10,9 +10,9 @@ import numpy as np
 from slipfit.library import Terrain
 from slipfit.report.board import BLUE, GREEN, GRID, INK, ORANGE, packed
 from slipfit.report.top_view import SLIP_COLOURS
-from slipfit.simulate.rover_trajectory import RoverTrajectory, plane_to_world
-from slipfit.simulate.scenario import Scenario
-from slipfit.simulate.torque_model import TorqueModelRun
+from slipfit.simulation.rover_trajectory import RoverTrajectory, plane_to_world
+from slipfit.simulation.scenario import Scenario
+from slipfit.simulation.torque_model import TorqueModelRun
 
 #: Heights along each side of the surface: more than a screen shows, 0.2 MB of the page.
 MOST_HEIGHTS = 200

@@ -19,9 +19,9 @@ from slipfit.library import TrackedRobot
 from slipfit.report.board import BLUE, GREY, INK, ORANGE, SHADE, Board
 from slipfit.report.climb_profile import Profile, climb_profile, hard_ground, soil_body
 from slipfit.report.playing import CONTROLS_PX, controls, frame_name, spread_out
-from slipfit.simulate.climb import climb_numbers
-from slipfit.simulate.climb_record import ClimbTrajectory
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation.climb import climb_numbers
+from slipfit.simulation.climb_record import ClimbTrajectory
+from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.vehicles.track_shape import Outline
 
 _ROW_PX = 400

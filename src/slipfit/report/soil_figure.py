@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from slipfit.calibrate.soil import PlateData, ShearData, SoilFit, WheelData, predict_wheel
+from slipfit.calibration.soil import PlateData, ShearData, SoilFit, WheelData, predict_wheel
 from slipfit.report import board
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import slipfit
-from slipfit.calibrate.soil import SoilFit
-from slipfit.calibrate.soil.cone import TABLE_ROWS
+from slipfit.calibration.soil import SoilFit
+from slipfit.calibration.soil.cone import TABLE_ROWS
 from slipfit.contact.soil import INFO
 from slipfit.library import Ground
 from slipfit.report.html import Panel, render, write_page

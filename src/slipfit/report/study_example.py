@@ -10,9 +10,9 @@ from slipfit.report.html import Panel
 from slipfit.report.playing import pace_s, spread_out
 from slipfit.report.side_view import side_view
 from slipfit.report.top_view import playing_s, top_view
-from slipfit.simulate import simulate_many
-from slipfit.simulate.climb import climb_many
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation import simulate_many
+from slipfit.simulation.climb import climb_many
+from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.study.chunk import NOT_POSSIBLE
 from slipfit.study.climb_model import ClimbModel
 from slipfit.study.model import Model, ScenarioModel, StepModel

@@ -8,7 +8,7 @@ import slipfit
 from slipfit.report import study_figures
 from slipfit.report.html import Panel, render, write_page
 from slipfit.report.study_example import example_panel
-from slipfit.simulate.climb_reserve import WIDEST_FACTOR
+from slipfit.simulation.climb_reserve import WIDEST_FACTOR
 from slipfit.study import Study
 from slipfit.study.result import NO_CROSSING_INTERVAL, number_text, span_text
 from slipfit.study.run import Prepared

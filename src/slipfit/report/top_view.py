@@ -16,8 +16,8 @@ import numpy as np
 from slipfit.library import OmniRobot, Robot
 from slipfit.report.board import BLUE, GREY, INK, ORANGE, SHADE, Board, packed
 from slipfit.report.playing import CONTROLS_PX, controls, frame_name, pace_s, spread_out
-from slipfit.simulate.omni_slip import roller_slip, touches_rigid
-from slipfit.simulate.trajectory import Trajectory
+from slipfit.simulation.omni_slip import roller_slip, touches_rigid
+from slipfit.simulation.trajectory import Trajectory
 
 #: Points of the path, of which every picture holds those so far.
 _PATH_POINTS = 200

@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from slipfit.calibrate.track_slip import TrackComparison, TrackPredictions
+from slipfit.calibration.track_slip import TrackComparison, TrackPredictions
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 
 _COLOURS = {"ideal": ORANGE, "constant track": BLUE, "per-track slip": GREEN}

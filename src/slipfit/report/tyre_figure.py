@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from slipfit.calibrate.tyre import TyreData, TyreFit, fit_flexible
-from slipfit.calibrate.tyre.law_fit import forces_of
+from slipfit.calibration.tyre import TyreData, TyreFit, fit_flexible
+from slipfit.calibration.tyre.law_fit import forces_of
 from slipfit.contact import CURVES, LAWS, curve
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy, draw_laws
 

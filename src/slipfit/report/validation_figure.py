@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from slipfit.calibrate.validation import ABOUT, MODELS, Horizon, Validation
+from slipfit.calibration.validation import ABOUT, MODELS, Horizon, Validation
 from slipfit.report.figures import BLUE, GREEN, ORANGE, _tidy
 
 #: Errors below a tenth of a millimetre and a thousandth of a degree are drawn there: zero has no place on a logarithmic axis.

@@ -8,10 +8,10 @@ import numpy as np
 from slipfit.errors import ParameterError
 from slipfit.library import TrackedRobot, find_terrain
 from slipfit.library.files import nearest
-from slipfit.simulate.climb import climb_bounds, climb_many, climb_numbers
-from slipfit.simulate.climb_record import Verdict
-from slipfit.simulate.climb_reserve import check_has_goal, reserve_beside
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation.climb import climb_bounds, climb_many, climb_numbers
+from slipfit.simulation.climb_record import Verdict
+from slipfit.simulation.climb_reserve import check_has_goal, reserve_beside
+from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.study.verdicts import Arrays, Bounds, Verdicts
 from slipfit.twin import TrackedTwin
 

@@ -9,12 +9,12 @@ from slipfit.contact import GROUND_LAWS
 from slipfit.errors import ParameterError
 from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot, find_terrain
 from slipfit.library.files import nearest
-from slipfit.simulate import RunStatus, Scenario, simulate_many
-from slipfit.simulate.assemble import bounds_of, named_values
-from slipfit.simulate.climb_scenario import ClimbScenario, find_climb, is_climb
-from slipfit.simulate.climb_twin import climber_on_ground
-from slipfit.simulate.run import robot_on_ground
-from slipfit.simulate.scenario import find_scenario
+from slipfit.simulation import RunStatus, Scenario, simulate_many
+from slipfit.simulation.assemble import bounds_of, named_values
+from slipfit.simulation.climb_scenario import ClimbScenario, find_climb, is_climb
+from slipfit.simulation.climb_twin import climber_on_ground
+from slipfit.simulation.run import robot_on_ground
+from slipfit.simulation.scenario import find_scenario
 from slipfit.study.climb_model import ClimbModel
 from slipfit.study.file import FromTable, Limits, StepClimb, StudyFile
 from slipfit.study.verdicts import Arrays, Bounds, Verdicts

@@ -8,7 +8,7 @@ from slipfit.contact.touch import Touch, remember, traction
 from slipfit.contact.wheel_slip import INFO, RelaxingSlip, WheelSlip
 from slipfit.ground.shape import Memory
 from slipfit.library import Ground, find_robot
-from slipfit.simulate import Scenario, simulate
+from slipfit.simulation import Scenario, simulate
 
 C, SIGMA, RIM, LOAD = 0.005, 0.02, 0.5, 50.0
 

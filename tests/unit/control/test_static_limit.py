@@ -7,8 +7,8 @@ from slipfit.control.static_limit import Footing, largest_acceleration, largest_
 from slipfit.errors import ParameterError
 from slipfit.library import Parameter, find_ground, find_omni_robot
 from slipfit.library.robot import SpeedLoop
-from slipfit.simulate import Scenario, simulate
-from slipfit.simulate.omni_slip import roller_slip
+from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.omni_slip import roller_slip
 from slipfit.vehicles.omni_kinematics import grip_axes
 
 PAPER_GROUND = find_ground("ohio_paper")

@@ -10,7 +10,7 @@ from slipfit.engines.engine_run import EngineRun, row_width
 from slipfit.engines.stepping import drive
 from slipfit.errors import SimulationError
 from slipfit.library import Robot, find_robot
-from slipfit.simulate.scenario import Encoders, Imu, PoseSensor, Sensors
+from slipfit.simulation.scenario import Encoders, Imu, PoseSensor, Sensors
 
 STEP_S = 0.001
 

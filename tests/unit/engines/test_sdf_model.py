@@ -12,9 +12,9 @@ from slipfit.engines.rigid_parts import parts_of, spin_inertias, whole_centre, y
 from slipfit.engines.sdf_model import read_sdf
 from slipfit.engines.sdf_xml import parse_xml, pose_of, rotation_rpy
 from slipfit.errors import SimulationError
-from slipfit.export.bodies import bodies
-from slipfit.export.dialects import GZ
-from slipfit.export.sdf import export_sdf
+from slipfit.exporters.bodies import bodies
+from slipfit.exporters.dialects import GZ
+from slipfit.exporters.sdf import export_sdf
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "engines"))
 

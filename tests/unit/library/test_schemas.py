@@ -9,12 +9,12 @@ import yaml
 from jsonschema import Draft202012Validator
 
 import slipfit
-from slipfit.calibrate.soil import PlateColumns, ShearColumns, WheelColumns
-from slipfit.calibrate.tyre.columns import TyreColumns
+from slipfit.calibration.soil import PlateColumns, ShearColumns, WheelColumns
+from slipfit.calibration.tyre.columns import TyreColumns
 from slipfit.library import Ground, Robot, TerrainFile
 from slipfit.library.schemas import schema_path, schema_text
-from slipfit.simulate import Scenario
-from slipfit.simulate.climb_scenario import ClimbScenario
+from slipfit.simulation import Scenario
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 LIBRARY = Path(slipfit.__file__).parent / "library"
 FOLDERS = {Robot: "robots", Ground: "grounds", TerrainFile: "terrains", Scenario: "scenarios", ClimbScenario: "climbs"}

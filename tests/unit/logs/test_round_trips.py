@@ -134,7 +134,7 @@ def test_the_standard_messages_alone_give_the_same_log_to_rounding(name, tmp_pat
 
 
 def test_a_simulated_drive_makes_a_bag_that_reads_without_flags(tmp_path):
-    from slipfit.simulate import Scenario, simulate
+    from slipfit.simulation import Scenario, simulate
 
     sensors = {"imu": {"rate_hz": 100}, "encoders": {"rate_hz": 100, "counts_per_turn": 4096}, "pose": {"rate_hz": 20}}
     drive = simulate(find_robot("p3at"), Scenario(commands=[{"for_s": 0.5, "yaw_rate_radps": 1.0}], sensors=sensors))

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.signal import lfilter
 
-from slipfit.calibrate.fit import DriveFit, Fit, Nuisance, Trace
-from slipfit.calibrate.manoeuvres import Manoeuvre, ManoeuvreKind
-from slipfit.calibrate.protocol import Pooled, ProtocolResult, RunVerdict, SpinRun, StepRun
-from slipfit.calibrate.step_test import StepOutcome, StepResult
+from slipfit.calibration.fit import DriveFit, Fit, Nuisance, Trace
+from slipfit.calibration.manoeuvres import Manoeuvre, ManoeuvreKind
+from slipfit.calibration.protocol import Pooled, ProtocolResult, RunVerdict, SpinRun, StepRun
+from slipfit.calibration.step_test import StepOutcome, StepResult
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import POSE, POSE_COLUMNS

@@ -14,9 +14,9 @@ from slipfit.report.climb_replay import climb_scene
 from slipfit.report.climb_report import over_time, write_climb_report
 from slipfit.report.replay import write_replay
 from slipfit.report.side_view import link_places, ruts, side_shape, side_view, stage, travelled_m
-from slipfit.simulate.climb import climb_numbers
-from slipfit.simulate.climb_record import ClimbTrajectory, Verdict
-from slipfit.simulate.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulation.climb import climb_numbers
+from slipfit.simulation.climb_record import ClimbTrajectory, Verdict
+from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 from slipfit.vehicles.tracked import TRACK_COLUMNS
 
 PACKBOT = find_tracked_robot("packbot")

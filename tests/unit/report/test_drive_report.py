@@ -14,8 +14,8 @@ from slipfit.report.drive_figures import commanded_speeds, over_time
 from slipfit.report.drive_report import drive_page, write_drive_report
 from slipfit.report.playing import MOST_FRAMES
 from slipfit.report.top_view import drawn_robot, frame_places, rigid_wheels, slip_speed, top_view
-from slipfit.simulate import Scenario, simulate
-from slipfit.simulate.trajectory import RunStatus
+from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.trajectory import RunStatus
 
 P3AT, OHIO, MECANUM = find_robot("p3at"), find_omni_robot("ohio_omni"), find_omni_robot("optiodom_mecanum")
 TURN = Scenario(commands=[{"for_s": 2.0, "v_mps": 0.5, "yaw_rate_radps": 1.0}])

@@ -15,11 +15,11 @@ from slipfit.report.rover_figures import energy_over_time, energy_parts, falls, 
 from slipfit.report.rover_picture import draw_rover
 from slipfit.report.rover_report import rover_page, told_rows, verdict
 from slipfit.report.rover_scene import MOST_HEIGHTS, MOST_PLACES, coloured_path, scene, slip_top, worst_slip
-from slipfit.simulate import simulate
-from slipfit.simulate.energy import Energy
-from slipfit.simulate.scenario import Scenario, find_scenario
-from slipfit.simulate.torque_model import TorqueModelRun
-from slipfit.simulate.trajectory import RunStatus
+from slipfit.simulation import simulate
+from slipfit.simulation.energy import Energy
+from slipfit.simulation.scenario import Scenario, find_scenario
+from slipfit.simulation.torque_model import TorqueModelRun
+from slipfit.simulation.trajectory import RunStatus
 
 ROVER = find_robot("lynxmotion_4wd3")
 SLOPE_DEG = 20.0

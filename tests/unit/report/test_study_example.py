@@ -4,7 +4,7 @@ import pytest
 
 from slipfit.library import find_tracked_robot
 from slipfit.report.study_example import _as_in_run, step_view
-from slipfit.simulate.climb_scenario import as_climb, find_climb
+from slipfit.simulation.climb_scenario import as_climb, find_climb
 from slipfit.study import prepare
 from slipfit.study.climb_model import ClimbModel
 from studies import study

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slipfit.calibrate.tyre import fit_tyre
+from slipfit.calibration.tyre import fit_tyre
 from slipfit.contact import CURVES, LAWS
 from slipfit.report.tyre_figure import draw_law_comparison, draw_tyre_fit
 

@@ -8,7 +8,7 @@ from slipfit.errors import ParameterError
 from slipfit.library import Terrain, find_tracked_robot
 from slipfit.report.study_example import example_panel
 from slipfit.report.study_report import study_page
-from slipfit.simulate.climb import climb_many
+from slipfit.simulation.climb import climb_many
 from slipfit.study import Study, prepare, run_study
 from slipfit.study.file import StudyFile
 from slipfit.study.sample import Span

@@ -8,16 +8,16 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from slipfit.calibrate.track_twin import CENTRES, ground_of_states
-from slipfit.calibrate.validation import validate
+from slipfit.calibration.track_twin import CENTRES, ground_of_states
+from slipfit.calibration.validation import validate
 from slipfit.errors import ParameterError, SlipfitError
-from slipfit.estimate.motion import motion_of
-from slipfit.export import export
+from slipfit.estimation.motion import motion_of
+from slipfit.exporters import export
 from slipfit.library import find_ground, find_omni_robot, find_robot, find_tracked_robot
 from slipfit.library.schemas import schema_path
-from slipfit.simulate import simulate
-from slipfit.simulate.climb_scenario import ClimbScenario
-from slipfit.simulate.climb_twin import climber_on_ground
+from slipfit.simulation import simulate
+from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.twin import FittedParameter, LogOrigin, OmniTwin, Status, TrackedTwin, Twin, load_twin
 from slipfit.twin.posterior import spreads, without
 from slipfit.twin.uncalibrated import track_ground, uncalibrated_twin

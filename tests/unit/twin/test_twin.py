@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from slipfit.errors import ParameterError
 from slipfit.library import Parameter
 from slipfit.library.schemas import schema_path, schema_text
-from slipfit.simulate import Scenario, simulate, simulate_many
+from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.twin import FittedParameter, Status, Twin
 from unit.twin.twins import changed, example, mapping
 

@@ -11,7 +11,7 @@ from slipfit.contact.touch import Traction, memory_size, remember, slot, tractio
 from slipfit.kernels import alike
 from slipfit.kernels.compile import OPTIONS
 from slipfit.library import find_robot
-from slipfit.simulate import Scenario
+from slipfit.simulation import Scenario
 from slipfit.vehicles import skid_steer
 
 

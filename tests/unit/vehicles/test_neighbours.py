@@ -9,10 +9,10 @@ import pytest
 from robots import busy_scenario, ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_omni_robot
-from slipfit.simulate import Scenario, simulate_many
-from slipfit.simulate.climb import climb_many
-from slipfit.simulate.climb_scenario import find_climb
-from slipfit.simulate.scenario import find_scenario
+from slipfit.simulation import Scenario, simulate_many
+from slipfit.simulation.climb import climb_many
+from slipfit.simulation.climb_scenario import find_climb
+from slipfit.simulation.scenario import find_scenario
 
 #: Not a multiple of eight: the last runs have other neighbours than the first.
 RUNS = 37

@@ -9,8 +9,8 @@ from scipy.integrate import solve_ivp
 
 from robots import ground_with, run_kernel
 from slipfit.library import OmniRobot, find_ground, find_omni_robot
-from slipfit.simulate import Scenario, simulate, simulate_many
-from slipfit.simulate.omni_slip import roller_forces, roller_slip, touches_rigid
+from slipfit.simulation import Scenario, simulate, simulate_many
+from slipfit.simulation.omni_slip import roller_forces, roller_slip, touches_rigid
 from slipfit.vehicles import omni, planar_body
 
 G = 9.81

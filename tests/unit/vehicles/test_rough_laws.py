@@ -7,7 +7,7 @@ import pytest
 
 from robots import changed, ground_with
 from slipfit.library.terrain import TerrainFile
-from slipfit.simulate import Scenario, simulate
+from slipfit.simulation import Scenario, simulate
 
 #: Half a second of rest on the slope, straight ahead, a turn, and to rest again.
 COMMANDS = [

@@ -8,7 +8,7 @@ import pytest
 from robots import BUSY, busy_scenario, changed, ground_with, run_kernel, six_wheeled, unlimited, wheel_slip
 from slipfit.contact import LAWS, Touch, force, traction
 from slipfit.library import Parameter, find_robot
-from slipfit.simulate import RunStatus, Scenario, simulate, simulate_many
+from slipfit.simulation import RunStatus, Scenario, simulate, simulate_many
 from slipfit.vehicles import skid_steer
 
 G = 9.81

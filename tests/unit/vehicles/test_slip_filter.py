@@ -7,7 +7,7 @@ import pytest
 from filterpy.kalman import KalmanFilter
 from scipy.stats import chi2
 
-from slipfit.estimate.settings import FilterSettings
+from slipfit.estimation.settings import FilterSettings
 from slipfit.vehicles import slip_filter as f
 from slipfit.vehicles.kinematic import along_arc
 from slipfit.vehicles.slip_filter import AT_INPUTS, BOOK, NEVER, RECORD, N

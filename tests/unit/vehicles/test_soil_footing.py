@@ -10,8 +10,8 @@ from slipfit.contact.touch import Touch, strongest
 from slipfit.errors import SimulationError
 from slipfit.ground.shape import Memory
 from slipfit.library import Ground, find_ground, find_robot
-from slipfit.simulate import Scenario, simulate
-from slipfit.simulate.trajectory import RunStatus
+from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.trajectory import RunStatus
 from slipfit.vehicles import rough, soil_footing
 from slipfit.vehicles.footing import leave, meet
 from slipfit.vehicles.soil_footing import Strength, held_back

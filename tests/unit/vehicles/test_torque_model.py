@@ -9,8 +9,8 @@ from slipfit.errors import SimulationError
 from slipfit.ground import plane
 from slipfit.kernels import as_batch
 from slipfit.library import find_robot
-from slipfit.simulate import Scenario
-from slipfit.simulate.torque_model import _runs, simulate_torque_model
+from slipfit.simulation import Scenario
+from slipfit.simulation.torque_model import _runs, simulate_torque_model
 from slipfit.vehicles import torque_model
 from slipfit.vehicles.driver import NEVER, Seen, table_for_all
 from slipfit.vehicles.powertrain import prepared

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from slipfit.library import find_robot
-from slipfit.simulate import Scenario, simulate
-from slipfit.simulate.scenario import standard_drive
+from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.scenario import standard_drive
 
 COMMANDS = [
     {"for_s": 1.5, "v_mps": 0.0},

@@ -1,0 +1,88 @@
+"""A tracked robot's twin in a climb: its ground of friction stands for the climb's surface, its soil for the climb's soil."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from slipfit.errors import ParameterError
+from slipfit.library import TrackedRobot
+from slipfit.library.files import validated
+from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.twin import TrackedTwin, find_climber
+from slipfit.twin.tracked import FRICTION, SOIL
+
+#: What a ground of each law stands for in a climb.
+_PLACES = {FRICTION: "surface", SOIL: "soil"}
+
+
+class OnGround(NamedTuple):
+    """Who climbs, and what over: the climb with the twin's grounds in it, their names, and what is to be said of them."""
+
+    robot: TrackedRobot
+    climb: ClimbScenario
+    grounds: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def climber_on_ground(
+    driver: TrackedRobot | TrackedTwin | str | Path, climb: ClimbScenario, ground: str | None = None
+) -> OnGround:
+    """A twin's only ground of friction counts whatever the climb's surface, and its only soil where the climb has soil; of
+    several, `ground` or the name in the climb chooses. A soil that `ground` names is there even if the climb has none."""
+    if isinstance(driver, str | Path):
+        driver = find_climber(driver)
+    if isinstance(driver, TrackedRobot):
+        if ground is not None:
+            raise ParameterError(
+                f"ground '{ground}' is given with the robot {driver.name}; a climb's surface and soil stand in its file, grounds "
+                f"beside it belong to twins"
+            )
+        return OnGround(driver, climb)
+    if not isinstance(driver, TrackedTwin):
+        raise ParameterError(f"robot is of type {type(driver).__name__}; expected a tracked robot, its twin, a name, or a file")
+    chosen = {law: _chosen(driver, climb, law, ground) for law in _PLACES}
+    names = tuple(name for name in chosen.values() if name is not None)
+    if not names:
+        said = f"the twin of {driver.robot.name} has no ground for this climb: surface and soil are the climb's own"
+        return OnGround(driver.robot, climb, (), (said,))
+    update: dict[str, Any] = {}
+    if chosen[FRICTION] is not None:
+        update |= {"surface": None, **driver.values(chosen[FRICTION])}
+    if chosen[SOIL] is not None:
+        update["soil"] = driver.values(chosen[SOIL])
+    whole = validated(ClimbScenario, dict(climb) | update, where=f"the twin of {driver.robot.name}, ground {' and '.join(names)}")
+    return OnGround(driver.robot, whole, names, tuple(_notes(driver, chosen)))
+
+
+def _chosen(twin: TrackedTwin, climb: ClimbScenario, law: str, ground: str | None) -> str | None:
+    """Name of the twin's ground that stands for the climb's surface or soil."""
+    if ground is not None and twin.grounds[twin.ground_name(ground)].law == law:
+        if not twin.grounds[ground].tells_forces:
+            raise ParameterError(
+                f"ground {ground} of the twin of {twin.robot.name} tells kinematics only, no friction; leave `ground` out, and "
+                f"the climb's own is taken"
+            )
+        return ground
+    there, named = twin.grounds_of(law), climb.surface if law == FRICTION else climb.soil
+    if named in there:
+        return str(named)
+    if not there or (law == SOIL and climb.soil is None):
+        return None
+    if len(there) > 1:
+        raise ParameterError(
+            f"the twin of {twin.robot.name} has {', '.join(there)} for the climb's {_PLACES[law]}; choose one as its ground"
+        )
+    return there[0]
+
+
+def _notes(twin: TrackedTwin, chosen: dict[str, str | None]) -> list[str]:
+    """Which grounds are the twin's, and what of them no drive told."""
+    notes = []
+    for law, name in chosen.items():
+        if name is None:
+            continue
+        notes.append(f"{_PLACES[law]}: ground {name} of the twin")
+        ground = twin.grounds[name]
+        for key, p in ground.filled(where=name).items():
+            if key not in ground.parameters or ground.parameters[key].value is None:
+                notes.append(f"{key} = {p.value:g} was assumed: {p.note or 'not in the twin'}")
+    return notes
