@@ -1,6 +1,6 @@
 """An omnidirectional robot as its file describes it: wheels with rollers, at any place and angle."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -158,9 +158,14 @@ class OmniRobot(NamedFile):
         """Radius of each wheel, (n,)."""
         return self.wheels.radius_m.value * self.wheels.each(self.wheels.radius_ratio)
 
-    def wheel_map(self) -> np.ndarray:
-        """The matrix (n, 3) that gives wheel speeds (rad/s) of a body velocity (vx_mps, vy_mps, yaw_rate_radps) without slip."""
-        return wheel_map(self.at_m, self.rolling_rad, self.roller_rad, self.radii_m)
+    #: Whether wheels can be commanded to move the robot sideways.
+    moves_sideways: ClassVar[bool] = True
+
+    def wheel_map(self, radius_m: float | None = None) -> np.ndarray:
+        """The matrix (n, 3) that gives wheel speeds (rad/s) of a body velocity (vx_mps, vy_mps, yaw_rate_radps) without slip; of
+        wheels with another radius_m where one is given."""
+        radii_m = self.radii_m if radius_m is None else radius_m * self.wheels.each(self.wheels.radius_ratio)
+        return wheel_map(self.at_m, self.rolling_rad, self.roller_rad, radii_m)
 
     def parameters(self) -> dict[str, Parameter]:
         """Every scalar, by its name."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -197,6 +197,16 @@ class Robot(NamedFile):
         """Distance between the first and the last axle."""
         at = self.wheels.at_m.value
         return float(at[0][0] - at[-1][0])
+
+    #: Whether wheels can be commanded to move the robot sideways.
+    moves_sideways: ClassVar[bool] = False
+
+    def wheel_map(self, radius_m: float | None = None) -> np.ndarray:
+        """The matrix (n, 3) that gives wheel speeds (rad/s) of a body velocity (vx_mps, vy_mps, yaw_rate_radps) without slip; of
+        wheels with another radius where one is given. Nothing that these wheels do moves the robot sideways."""
+        side_m = np.array([at[1] for at in self.wheels.at_m.value])
+        rows = np.column_stack([np.ones_like(side_m), np.zeros_like(side_m), -side_m])
+        return np.asarray(rows / (self.wheels.radius_m.value if radius_m is None else radius_m))
 
     def parameters(self) -> dict[str, Parameter]:
         """Every scalar, by its name."""

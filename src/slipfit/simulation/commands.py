@@ -9,7 +9,8 @@ from slipfit.errors import SimulationError
 from slipfit.library import OmniRobot, Robot
 from slipfit.library.robot import DcMotor
 from slipfit.simulation.scenario import Command, Scenario
-from slipfit.vehicles.omni_kinematics import wheel_map
+
+Wheeled = Robot | OmniRobot
 
 #: Less than this is rounding of the inverse kinematics (rad).
 _NO_TURN_RAD = 1e-9
@@ -32,12 +33,9 @@ def _at_once(fraction: np.ndarray) -> np.ndarray:
 _PROFILES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"step": _at_once, "linear": _linear, "quintic": quintic}
 
 
-def wheel_speeds(robot: Robot | OmniRobot, v_mps: float, yaw_rate_radps: float, vy_mps: float = 0.0) -> np.ndarray:
+def wheel_speeds(robot: Wheeled, v_mps: float, yaw_rate_radps: float, vy_mps: float = 0.0) -> np.ndarray:
     """Wheel speeds (rad/s) of a robot that would roll at this body velocity without slip: what drivers command."""
-    if isinstance(robot, OmniRobot):
-        return np.asarray(robot.wheel_map() @ (v_mps, vy_mps, yaw_rate_radps))
-    side_m = np.array([at[1] for at in robot.wheels.at_m.value])
-    return np.asarray((v_mps - yaw_rate_radps * side_m) / robot.wheels.radius_m.value)
+    return np.asarray(robot.wheel_map() @ (v_mps, vy_mps, yaw_rate_radps))
 
 
 def no_load_voltage(motor: DcMotor, speed_radps: np.ndarray) -> np.ndarray:
@@ -54,7 +52,7 @@ def _volts_per_radps(values: Mapping[str, Any]) -> Any:
     return resistance * friction / per_ampere + back_emf
 
 
-def start_commands(robot: Robot | OmniRobot, values: Mapping[str, Any], n: int) -> np.ndarray:
+def start_commands(robot: Wheeled, values: Mapping[str, Any], n: int) -> np.ndarray:
     """What keeps the wheels of each of n runs rolling as they do at its start (rad/s, or V for motors), shape (n, wheels).
 
     values : numbers of the runs by name, each one number or one per run: start velocity, wheel radius and motor of the run
@@ -63,40 +61,28 @@ def start_commands(robot: Robot | OmniRobot, values: Mapping[str, Any], n: int) 
     def column(name: str) -> np.ndarray:
         return np.broadcast_to(np.asarray(values[name], dtype=float).reshape(-1, 1), (n, 1))
 
-    ahead, turning = column("start_v_mps"), column("start_yaw_rate_radps")
-    if isinstance(robot, OmniRobot):
-        velocity = np.hstack([ahead, column("start_vy_mps"), turning])
-        radius = column("radius_m")[:, 0]
-        speeds = np.array([_map_at(robot, float(radius[i])) @ velocity[i] for i in range(n)])
-    else:
-        side_m = np.array([at[1] for at in robot.wheels.at_m.value])
-        speeds = (ahead - turning * side_m) / column("radius_m")
+    # Sums of products by hand: a matrix product may round otherwise in a batch than in a single run.
+    along_x, along_y, about_z = robot.wheel_map(1.0).T
+    rims = column("start_v_mps") * along_x + column("start_vy_mps") * along_y + column("start_yaw_rate_radps") * about_z
+    speeds = rims / column("radius_m")
     if isinstance(robot.powertrain, DcMotor):
         speeds = speeds * np.broadcast_to(np.reshape(_volts_per_radps(values), (-1, 1)), (n, 1))
     return np.asarray(speeds)
 
 
-def _map_at(robot: OmniRobot, radius_m: float) -> np.ndarray:
-    """The robot's wheel map with wheels of another radius."""
-    return wheel_map(robot.at_m, robot.rolling_rad, robot.roller_rad, radius_m * robot.wheels.each(robot.wheels.radius_ratio))
-
-
-def commanded_turn(robot: Robot | OmniRobot, table: np.ndarray, step_s: float, values: Mapping[str, float]) -> float:
+def commanded_turn(robot: Wheeled, table: np.ndarray, step_s: float, values: Mapping[str, float]) -> float:
     """How far a table of commands would turn the robot if no wheel slipped (rad); motors at their no-load speeds.
 
     values : numbers of the run by name: its wheel radius and motor
     """
     speeds = table / float(_volts_per_radps(values)) if isinstance(robot.powertrain, DcMotor) else table
-    if isinstance(robot, OmniRobot):
-        turn = float(np.sum(speeds @ np.linalg.pinv(_map_at(robot, values["radius_m"]))[2]) * step_s)
-        return turn if abs(turn) > _NO_TURN_RAD else 0.0
-    rims = speeds * values["radius_m"]
-    return float(np.sum(rims[:, 1::2].mean(axis=1) - rims[:, ::2].mean(axis=1)) * step_s / robot.track_m)
+    turn = float(np.sum(speeds @ np.linalg.pinv(robot.wheel_map(values["radius_m"]))[2]) * step_s)
+    return turn if abs(turn) > _NO_TURN_RAD else 0.0
 
 
-def _per_wheel(robot: Robot | OmniRobot, given: list[float], where: str) -> np.ndarray:
+def _per_wheel(robot: Wheeled, given: list[float], where: str) -> np.ndarray:
     count = len(robot.wheels.at_m.value)
-    if isinstance(robot, OmniRobot) and len(given) != count:
+    if robot.moves_sideways and len(given) != count:
         raise SimulationError(f"{where} has {len(given)} entries; {robot.name} takes {count}, one for each wheel")
     if len(given) == 2:
         return np.tile(np.asarray(given, dtype=float), count // 2)
@@ -105,7 +91,7 @@ def _per_wheel(robot: Robot | OmniRobot, given: list[float], where: str) -> np.n
     return np.asarray(given, dtype=float)
 
 
-def _target(robot: Robot | OmniRobot, command: Command, where: str) -> np.ndarray:
+def _target(robot: Wheeled, command: Command, where: str) -> np.ndarray:
     """What each wheel is told at the end of the ramp: rad/s, or V for motors."""
     motor = robot.powertrain if isinstance(robot.powertrain, DcMotor) else None
     if command.wheels_v is not None:
@@ -121,7 +107,7 @@ def _target(robot: Robot | OmniRobot, command: Command, where: str) -> np.ndarra
     if command.wheels_radps is not None:
         speeds = _per_wheel(robot, command.wheels_radps, f"{where}.wheels_radps")
     else:
-        if command.vy_mps and not isinstance(robot, OmniRobot):
+        if command.vy_mps and not robot.moves_sideways:
             raise SimulationError(
                 f"{where}.vy_mps: {robot.name} is a skid-steer robot and cannot be told to drive sideways; leave vy_mps out, or "
                 f"take an omnidirectional robot (`slipfit robots`)"
@@ -136,7 +122,7 @@ def command_ends(scenario: Scenario) -> np.ndarray:
     return np.asarray(np.round(ends_s / scenario.step_s).astype(int))  # sums of decimals are not multiples of the step
 
 
-def command_table(robot: Robot | OmniRobot, scenario: Scenario, start: np.ndarray | None = None) -> np.ndarray:
+def command_table(robot: Wheeled, scenario: Scenario, start: np.ndarray | None = None) -> np.ndarray:
     """Commands of every wheel at every step, shape (steps, wheels). A row holds during the step that it starts.
 
     start : what keeps the wheels rolling as they do at the start, where the first ramp begins; the scenario's own by default
@@ -158,7 +144,7 @@ def command_table(robot: Robot | OmniRobot, scenario: Scenario, start: np.ndarra
     return table
 
 
-def first_rows(robot: Robot | OmniRobot, scenario: Scenario, start: np.ndarray) -> np.ndarray:
+def first_rows(robot: Wheeled, scenario: Scenario, start: np.ndarray) -> np.ndarray:
     """Rows of the first command until it has its full value, for starts of shape (n, wheels): (n, rows, wheels). The rows after
     them are the command itself, whatever the start was."""
     command, step_s = scenario.commands[0], scenario.step_s
@@ -169,7 +155,7 @@ def first_rows(robot: Robot | OmniRobot, scenario: Scenario, start: np.ndarray) 
     return np.asarray(before + (after - before) * share[:, None])
 
 
-def _rolling(robot: Robot | OmniRobot, scenario: Scenario) -> np.ndarray:
+def _rolling(robot: Wheeled, scenario: Scenario) -> np.ndarray:
     """`start_commands` of the robot's file and the scenario's start."""
     start = {"start_" + name: value for name, value in scenario.start.model_dump().items()}
     return np.asarray(start_commands(robot, {name: p.value for name, p in robot.parameters().items()} | start, 1)[0])
