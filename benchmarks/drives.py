@@ -10,8 +10,9 @@ from slipfit.kernels import Shared, as_batch
 from slipfit.library import Robot, find_ground, find_robot
 from slipfit.library.terrain import find_terrain
 from slipfit.simulation import Scenario
-from slipfit.simulation.assemble import assemble, law_of, losses_of, named_values, powertrain_of, start_of, wheels_of
-from slipfit.simulation.rover import runs_of
+from slipfit.simulation.assemble import law_of, losses_of, named_values, powertrain_of, start_of, wheels_of
+from slipfit.simulation.drives.rover import runs_of
+from slipfit.simulation.drives.skid_steer import SkidSteer
 from slipfit.vehicles import loads, rigid_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import NoBooks
 from slipfit.vehicles.driver import table_for_all
@@ -83,7 +84,7 @@ def _leaves(tree: Any) -> Iterator[np.ndarray]:
 def _drive(robot: Robot, surface: str, commands: np.ndarray, n: int, vary: dict[str, np.ndarray]) -> Drive:
     ground = find_ground(surface)
     scenario = Scenario.model_validate({"commands": [{"for_s": 1.0, "v_mps": 0.0}]})
-    runs = assemble(robot, ground, named_values(robot, ground, scenario) | vary, commands, n)
+    runs = SkidSteer().assemble(robot, ground, named_values(robot, ground, scenario) | vary, commands, n)
     return _with_space(runs, n, len(commands) * HOLD)
 
 

@@ -15,8 +15,8 @@ from drives import rows_of
 from goals import at_most, report, without_goal
 from slipfit.library import find_ground, find_omni_robot
 from slipfit.simulation import Scenario
-from slipfit.simulation.assemble import assemble, named_values
 from slipfit.simulation.commands import command_table
+from slipfit.simulation.drives.omni import Omni
 from slipfit.vehicles import omni, planar_body, run_loop
 from yardstick import ROUNDS, SAME, Yardstick, cpu_s, fastest, largest_difference, one_core
 
@@ -32,7 +32,7 @@ class OmniBatch:
         scenario = Scenario.model_validate({"commands": [{"for_s": SECONDS, "v_mps": 0.4 / SECONDS}], "step_s": STEP_S})
         table = command_table(robot, scenario)
         phases = {f"phase_{w}_sectors": np.linspace(0.0, 1.0, n) ** (w + 1) for w in range(3)}
-        self.runs = assemble(robot, ground, named_values(robot, ground, scenario) | phases, table, n)
+        self.runs = Omni().assemble(robot, ground, Omni().numbers(robot, ground, scenario) | phases, table, n)
         self.n, self.steps = n, len(table)
         columns = len(planar_body.BODY_COLUMNS) + len(run_loop.WHEEL_COLUMNS) * table.shape[1]
         self.out, self.status = np.empty((n, 2, columns)), np.empty(n)

@@ -17,7 +17,6 @@ from slipfit.library import Ground, Robot, find_ground, find_robot, find_tracked
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.simulation import Scenario, simulate
-from slipfit.simulation.climb import simulate_climb
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import Encoders, PoseSensor
 from slipfit.simulation.sensors import encoder_channel, pose_channel
@@ -70,7 +69,7 @@ def into_soft_sand(seed: int, *, friction_angle_rad: float = 0.15) -> StuckDrive
 def at_a_curb(seed: int, climb: str) -> StuckDrive:
     """A tracked robot that pushes against a curb for 14 s."""
     tracked = find_tracked_robot("packbot")
-    drive = simulate_climb(tracked, find_climb(climb).model_copy(update={"duration_s": 14.0, "patience_s": 1000.0}))
+    drive = simulate(tracked, find_climb(climb).model_copy(update={"duration_s": 14.0, "patience_s": 1000.0}))
     belts = np.column_stack([drive["belt_left_mps"], drive["belt_right_mps"]])
     robot = stand_in(tracked.track_m, tracked.tracks.sprocket_radius_m.value)
     way = SimpleNamespace(time_s=drive["time_s"], x_m=drive["x_m"], y_m=drive["y_m"], heading_rad=drive.heading_rad)

@@ -41,7 +41,7 @@ class Climbs:
         values, _ = climbs.varied_numbers(robot, scenario, {"height_m": np.linspace(0.112, 0.122, n)})
         self.n, self.step_s, self.seconds = n, scenario.step_s, seconds or scenario.duration_s
         self.steps = round(self.seconds / self.step_s)
-        runs = climbs._runs(robot, scenario, values, n, HOLD * self.step_s, self.steps // HOLD)
+        runs = climbs.climb_runs(robot, scenario, values, n, HOLD * self.step_s, self.steps // HOLD)
         self.runs = as_batch(runs._replace(rules=runs.rules._replace(goal=_NEVER, patience=_NEVER)), n)
         self.out, self.status = np.empty((n, 2, len(tracked.TRACK_COLUMNS))), np.empty(n)
 
@@ -98,7 +98,7 @@ def against_cpp(yardstick: Yardstick) -> list[Figure]:
 def thousand_climbs() -> list[Figure]:
     heights = np.linspace(0.05, 0.17, 1000)
     clock_s, before_s = time.perf_counter(), time.process_time()
-    batch = climbs.climb_many("packbot", "curb_117mm", {"height_m": heights}, ends_only=True, workers=CORES)
+    batch = climbs.simulate_many("packbot", "curb_117mm", {"height_m": heights}, ends_only=True, workers=CORES)
     took_s = (time.process_time() - before_s) / CORES
     print(f"{batch.has_climbed.sum()} of 1000 climbed")
     return [

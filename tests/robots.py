@@ -5,8 +5,8 @@ import numpy as np
 from slipfit.contact import LAWS
 from slipfit.library import Ground, Parameter, Robot, find_robot
 from slipfit.simulation import Scenario
-from slipfit.simulation.assemble import assemble, named_values
 from slipfit.simulation.commands import command_table
+from slipfit.simulation.drives import VEHICLES
 from slipfit.vehicles import skid_steer
 
 
@@ -49,7 +49,8 @@ def six_wheeled() -> Robot:
 def run_kernel(kernel, robot, ground, scenario, n=1, *, change=None, replaced=None, every=10):
     """Records of n runs by one of the two kernels, straight from the compiled core."""
     table = command_table(robot, scenario)
-    batch = assemble(robot, ground, named_values(robot, ground, scenario), table, n)
+    vehicle = VEHICLES[robot.drive]
+    batch = vehicle.assemble(robot, ground, vehicle.numbers(robot, ground, scenario), table, n)
     if change:
         change(batch)
     if replaced:

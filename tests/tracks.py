@@ -54,7 +54,7 @@ def dropped(mass_height_m, pitch_up_rad, roll_rad, *, are_belts_held=True, mu=0.
     n, steps, step_s = len(mass_height_m), 1000, 1e-3
     robot, scenario = plain_climber(), ClimbScenario(mu_static=mu, speed_mps=0.0, duration_s=step_s * steps)
     values, _ = climbs.varied_numbers(robot, scenario, {"mu_static": np.full(n, mu)})
-    runs = climbs._runs(robot, scenario, values, n, step_s, steps)
+    runs = climbs.climb_runs(robot, scenario, values, n, step_s, steps)
     begin = runs.begin._replace(z=np.asarray(mass_height_m), pitch_up=np.asarray(pitch_up_rad), roll=np.asarray(roll_rad))
     belt = runs.belt if are_belts_held else runs.belt._replace(kp=0.0, ki=0.0)
     runs = as_batch(runs._replace(begin=begin, belt=belt), n)
@@ -73,7 +73,7 @@ def driven(robot, scenario, vary=None, *, seconds=None, alone=False, begin=None)
     verdicts; side by side, or each by itself. `begin` has fields to replace."""
     values, n = climbs.varied_numbers(robot, scenario, vary or {})
     steps, hold = round((seconds or scenario.duration_s) / scenario.step_s), 10
-    runs = climbs._runs(robot, scenario, values, n, hold * scenario.step_s, steps // hold + 1)
+    runs = climbs.climb_runs(robot, scenario, values, n, hold * scenario.step_s, steps // hold + 1)
     # A record after each step asks for a command for each step.
     share = np.repeat(runs.told.share.array, hold)
     runs = runs._replace(told=runs.told._replace(share=Shared(share)), begin=runs.begin._replace(**(begin or {})))
@@ -109,7 +109,7 @@ def has_climbed(height_m, edge_radius_m, mu, *, nose_on_edge):
     values, n = climbs.varied_numbers(robot, scenario, {"mu_static": mu})
     hold = 10
     steps = round(scenario.duration_s / scenario.step_s)
-    batch = as_batch(climbs._runs(robot, scenario, values, n, hold * scenario.step_s, steps // hold), n)
+    batch = as_batch(climbs.climb_runs(robot, scenario, values, n, hold * scenario.step_s, steps // hold), n)
     if nose_on_edge:
         batch = batch._replace(begin=as_batch(_laid_on_edge(height_m, edge_radius_m, float(batch.rules.goal[0])), n))
     out, status = np.empty((n, 2, len(tracked.TRACK_COLUMNS))), np.empty(n)

@@ -13,8 +13,7 @@ from functools import partial
 from robots import ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_any_robot, find_tracked_robot
-from slipfit.simulation import Scenario, simulate
-from slipfit.simulation.climb import climb_many
+from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
 from tracks import driven
@@ -43,8 +42,8 @@ def climb_alone() -> None:
 
 #: The longest first, so that both processes end together.
 JOBS: dict[str, Callable[[], object]] = {
-    "packbot on a curb": partial(climb_many, "packbot", "curb_117mm", {}, ends_only=True),
-    "packbot over a terrain": partial(climb_many, "packbot", OVER_TERRAIN, {}),
+    "packbot on a curb": partial(simulate_many, "packbot", "curb_117mm", {}, ends_only=True),
+    "packbot over a terrain": partial(simulate_many, "packbot", OVER_TERRAIN, {}),
     "packbot by itself": climb_alone,
     **{f"rover, {name}": partial(rover, name) for name in ("crater_rim", "bump_3cm", "serpentine_flat", "rover_voltages")},
     **{f"{robot} on soil": partial(on_soil, robot) for robot in ("lynxmotion_4wd3", "husky")},

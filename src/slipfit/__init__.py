@@ -46,8 +46,6 @@ _HOMES = {
     "Study": "slipfit.study",
     "StudyFile": "slipfit.study",
     "run_study": "slipfit.study",
-    "simulate_climb": "slipfit.simulation.climb",
-    "climb_many": "slipfit.simulation.climb",
     "grip_reserve": "slipfit.simulation.climb_reserve",
     "Fit": "slipfit.calibration",
     "calibrate": "slipfit.calibration",
@@ -115,8 +113,6 @@ if TYPE_CHECKING:
     from slipfit.simulation import Trajectory as Trajectory
     from slipfit.simulation import simulate as simulate
     from slipfit.simulation import simulate_many as simulate_many
-    from slipfit.simulation.climb import climb_many as climb_many
-    from slipfit.simulation.climb import simulate_climb as simulate_climb
     from slipfit.simulation.climb_reserve import grip_reserve as grip_reserve
     from slipfit.study import Study as Study
     from slipfit.study import StudyFile as StudyFile
@@ -128,7 +124,16 @@ if TYPE_CHECKING:
     from slipfit.verification import verify as verify
 
 
+#: Public names of earlier versions: where they went. They go on working for one version, with a warning.
+_RENAMED = {"simulate_climb": "simulate", "climb_many": "simulate_many"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        import warnings
+
+        warnings.warn(f"slipfit.{name} is now slipfit.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'slipfit' has no attribute '{name}'")

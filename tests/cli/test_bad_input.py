@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from patience import HANG_S
-from slipfit.simulation import run
+from slipfit.simulation import engine
 
 ROBOT = """\
 schema: slipfit/robot/1
@@ -151,7 +151,7 @@ def test_an_angle_that_cannot_be(refused, arguments, said):
 )
 def test_a_place_that_cannot_take_the_result(refused, monkeypatch, arguments, said):
     """Told before anything is simulated, and with several results before the first of them is written."""
-    monkeypatch.setattr(run, "drive_in_chunks", lambda *_: pytest.fail("simulated before it looked"))
+    monkeypatch.setattr(engine, "drive_in_chunks", lambda *_: pytest.fail("simulated before it looked"))
     Path("folder.csv").mkdir()
     Path("readings").mkdir()
     for taken in ("taken.csv", "taken.png", "readings/imu.csv"):

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from unit.calibrate.ladder.logged_drives import logged_drive
 
 from slipfit.calibration import ladder
 from slipfit.twin import Twin
+from unit.calibration.ladder.logged_drives import logged_drive
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 import typer.main
 import yaml
-from unit.calibrate.omni.made_up_motors import motor_log
-from unit.calibrate.omni.made_up_runs import line, log_of
 
 from controllers import controlled_twin
 from patience import HANG_S
@@ -23,6 +21,8 @@ from slipfit.logs import read_log
 from slipfit.simulation import Trajectory, run, simulate
 from slipfit.simulation.scenario import standard_drive
 from studies import DOCUMENT
+from unit.calibration.omni.made_up_motors import motor_log
+from unit.calibration.omni.made_up_runs import line, log_of
 from unit.twin.twins import example
 
 SHORT = """\
@@ -319,12 +319,8 @@ def test_uphill_to_the_left_loads_the_right_wheels(slipfit):
 
 def test_a_run_that_diverges_exits_with_1(slipfit, monkeypatch):
     """The answer is "no": exit 1, and JSON has null where a number is not finite."""
-    as_it_is = run._run
-
-    def without_mass(robot, scenario, ground, vary, *rest, **named):
-        return as_it_is(robot, scenario, ground, {"mass_kg": [np.nan]}, *rest, **named)
-
-    monkeypatch.setattr(run, "_run", without_mass)
+    as_it_is = run.drive_runs
+    monkeypatch.setattr(run, "drive_runs", lambda found, vary, records: as_it_is(found, {"mass_kg": [np.nan]}, records))
     result = slipfit("simulate", "p3at", "--scenario", "short.yaml", "--json")
     assert result.code == 1
     assert json.loads(result.out)["status"] == "diverged"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from slipfit.cli import app
 from slipfit.errors import SlipfitError
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimate"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimation"))
 
 
 @pytest.fixture(scope="module")

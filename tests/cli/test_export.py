@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from unit.export.own_models import WHEELS, sdf, urdf
 
 from controllers import powertrain
 from known_kinematics import with_kinematics
 from known_twins import known_twin
 from slipfit.exporters import TARGETS
+from unit.exporters.own_models import WHEELS, sdf, urdf
 from unit.twin.twins import mapping
 
 

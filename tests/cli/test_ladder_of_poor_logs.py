@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from unit.calibrate.ladder.logged_drives import logged_drive
 
 from slipfit.logs import Channel
+from unit.calibration.ladder.logged_drives import logged_drive
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from unit.calibrate.odometry.loops import loop_log
-from unit.calibrate.odometry.squares import square
 
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.twin import Twin
+from unit.calibration.odometry.loops import loop_log
+from unit.calibration.odometry.squares import square
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "atrv_jr_odometry.yaml"
 TIMED = "setpoint,left_counts,right_counts,duration_s\n"

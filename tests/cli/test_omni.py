@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from unit.calibrate.omni.made_up_runs import line, log_of
+
+from unit.calibration.omni.made_up_runs import line, log_of
 
 
 @pytest.fixture

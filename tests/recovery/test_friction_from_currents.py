@@ -13,7 +13,7 @@ from slipfit.library import find_robot
 from slipfit.logs import Channel
 from slipfit.simulation import Scenario, simulate
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimate"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimation"))
 from side_drives import drive, log_of, with_currents
 
 HUSKY = find_robot("husky")

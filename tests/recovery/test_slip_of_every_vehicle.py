@@ -11,10 +11,9 @@ from slipfit.estimation.online import OnlineSlipFilter
 from slipfit.library import find_omni_robot, find_robot, find_tracked_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.simulation import Scenario, simulate
-from slipfit.simulation.climb import simulate_climb
 from slipfit.vehicles.omni_kinematics import body_map
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimate"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimation"))
 from side_drives import drive, log_of, stamps_of
 
 PACKBOT, ROBOTINO, HUSKY = find_tracked_robot("packbot"), find_omni_robot("robotino"), find_robot("husky")
@@ -27,7 +26,7 @@ NOT_LATE = {"pose": 0.0, "gyro": 0.0}
 def packbot_turn():
     """A PackBot that drives a curve on hard ground: its tracks have to slide sideways, and slip."""
     climb = {"schema": "slipfit/climb/1", "mu_static": 0.6, "speed_mps": 0.4, "yaw_rate_radps": 0.5, "duration_s": 9.0}
-    return simulate_climb(PACKBOT, climb)
+    return simulate(PACKBOT, climb)
 
 
 def packbot_log(t, seed=0):

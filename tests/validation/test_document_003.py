@@ -260,7 +260,7 @@ def test_serpentine_limits_follow_from_the_grip():
     mu, slope = np.array(list(cases)).T
     scenario = find_scenario("serpentine_flat").model_copy(update={"step_s": 0.001})
     many = simulate_many("lynxmotion_4wd3", scenario, {"mu": mu, "slope_rad": np.radians(slope)}, ends_only=True)
-    assert [status is RunStatus.ARRIVED for status in many.status] == list(cases.values())
+    assert [status is RunStatus.ARRIVED for status in many.outcomes] == list(cases.values())
 
 
 @pytest.mark.parametrize("mu", [0.6, 0.8, 1.0])

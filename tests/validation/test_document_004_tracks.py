@@ -9,7 +9,8 @@ from scipy.optimize import brentq
 
 from slipfit.errors import ParameterError
 from slipfit.library import TrackedRobot, find_ground, find_tracked_robot
-from slipfit.simulation.climb import climb_many, longest_step_s, simulate_climb
+from slipfit.simulation import simulate, simulate_many
+from slipfit.simulation.climb import longest_step_s
 from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 from slipfit.simulation.track_kinematics import turn_on_the_spot
@@ -45,14 +46,14 @@ def at_rest(**more):
 
 def test_at_rest_hard_ground_bears_the_weight():
     """Statics: sum of all loads = m g, to 1e-6."""
-    rest = simulate_climb(plain_climber(), at_rest())
+    rest = simulate(plain_climber(), at_rest())
     weight = plain_climber().mass_kg.value * 9.81
     assert rest["hard_load_left_n"][-1] + rest["hard_load_right_n"][-1] == pytest.approx(weight, rel=1e-6)
 
 
 def _stands_still(robot, **more):
     """Record of a robot at rest, motors off: it never gains, nothing accelerates, and it stays where it was put down."""
-    rest = simulate_climb(robot, at_rest(soil=SAND, **more))
+    rest = simulate(robot, at_rest(soil=SAND, **more))
     assert (rest["energy_j"] <= rest["energy_j"][0] + 1e-6).all()
     # Loads on the arcs lean; what bears upwards is the weight where nothing accelerates any more.
     assert np.abs(np.diff(rest["vz_mps"]) / np.diff(rest["time_s"]) / 9.81).max() < 1e-6
@@ -91,7 +92,7 @@ def test_a_robot_stands_on_its_cleats_on_firm_soil(ground):
         return 0.25 * 0.07 * k * (1.016 * tips_m ** v["n"] + arcs @ np.maximum(tips_m - up, 0.0) ** v["n"])
 
     tips_m = brentq(lambda z: carried(z) - 31.77 * 9.81, 0.0, 0.005, xtol=1e-15)
-    rest = simulate_climb("packbot", ClimbScenario(mu_static=0.8, speed_mps=0.0, duration_s=1.5, record_s=0.1, soil=ground))
+    rest = simulate("packbot", ClimbScenario(mu_static=0.8, speed_mps=0.0, duration_s=1.5, record_s=0.1, soil=ground))
     assert rest["z_m"] == pytest.approx(0.075 + 0.0051 - tips_m, abs=2e-9)
     assert (rest["energy_j"] <= rest["energy_j"][0] + 1e-6).all()
 
@@ -183,7 +184,7 @@ def test_mirrored_climbs_are_mirrored():
     scenario = ClimbScenario(
         mu_static=0.9, obstacle={"kind": "curb", "height_m": 0.06, "edge_radius_m": 0.03, "distance_m": 0.1}, duration_s=1.2
     )
-    both = climb_many("packbot", scenario, {"yaw_rad": np.array([0.2, -0.2])})
+    both = simulate_many("packbot", scenario, {"yaw_rad": np.array([0.2, -0.2])})
     left, right = both.run(0), both.run(1)
     for name, sign in (("x_m", 1.0), ("z_m", 1.0), ("y_m", -1.0)):
         assert (left[name] == sign * right[name]).all()
@@ -191,7 +192,7 @@ def test_mirrored_climbs_are_mirrored():
 
 def test_half_the_step_changes_the_sinkage_by_less_than_a_percent():
     """The step is chosen from this: 0.5 ms against 0.25 ms, deepest sinkage of the 117 mm curb's climb."""
-    coarse, fine = (simulate_climb("packbot", _curb(step_s=step)) for step in (5e-4, 2.5e-4))
+    coarse, fine = (simulate("packbot", _curb(step_s=step)) for step in (5e-4, 2.5e-4))
     assert coarse["deepest_m"].max() == pytest.approx(fine["deepest_m"].max(), rel=0.01)
 
 
@@ -199,7 +200,7 @@ def test_half_the_step_changes_the_sinkage_by_less_than_a_percent():
 def test_half_the_step_changes_drives_of_the_library_as_little(name):
     """As above. Left out are climbs that meet the curb askew: one track spins, then the other, and the deepest changes by some
     percent (docs/theory/tracked)."""
-    coarse, fine = (simulate_climb("packbot", find_climb(name).model_copy(update={"step_s": step})) for step in (5e-4, 2.5e-4))
+    coarse, fine = (simulate("packbot", find_climb(name).model_copy(update={"step_s": step})) for step in (5e-4, 2.5e-4))
     assert coarse["deepest_m"].max() == pytest.approx(fine["deepest_m"].max(), rel=0.01)
 
 
@@ -212,7 +213,7 @@ def test_half_the_step_changes_driving_on_level_sand_as_little(has_cleats):
         del robot["tracks"][key]
     robot = TrackedRobot.from_mapping(robot, where="tests")
     coarse, fine = (
-        simulate_climb(robot, ClimbScenario(mu_static=0.8, soil=SAND, step_s=step, duration_s=6.0)) for step in (5e-4, 2.5e-4)
+        simulate(robot, ClimbScenario(mu_static=0.8, soil=SAND, step_s=step, duration_s=6.0)) for step in (5e-4, 2.5e-4)
     )
     assert coarse["deepest_m"].max() == pytest.approx(fine["deepest_m"].max(), rel=0.01)
     steady = coarse["time_s"] > 4.0
@@ -248,7 +249,7 @@ def _curb(**more):
 def test_soil_loads_do_not_jump_where_cells_of_memory_end():
     """Nose on the curb, rear in the sand, third second: a load that met one cell after the other changed by 36 % (rms) of its
     mean in 10 ms, up and down again every 25 mm. Rocking on the steep line of unloading leaves a third of that."""
-    climb = simulate_climb("packbot", find_climb("curb_117mm").model_copy(update={"record_s": 0.01}))
+    climb = simulate("packbot", find_climb("curb_117mm").model_copy(update={"record_s": 0.01}))
     third = climb["soil_load_left_n"][200:300]
     assert np.diff(third).std() < 0.18 * third.mean()
 
@@ -256,7 +257,7 @@ def test_soil_loads_do_not_jump_where_cells_of_memory_end():
 def test_without_slip_sinkage_the_robot_stands_and_climbs_higher():
     """The document's comparison: slip-sinkage digs the rear in, so that the run without it sinks less and its nose has less far
     to go."""
-    both = climb_many("packbot", "curb_163mm", {"slip_sinkage": np.array([1.0, 0.0])})
+    both = simulate_many("packbot", "curb_163mm", {"slip_sinkage": np.array([1.0, 0.0])})
     assert both.deepest_m[0] > 1.3 * both.deepest_m[1]
     highest = np.nanmax(np.where(both.time_s <= both.stopped_at_s.min(), both.records[:, :, 2], np.nan), axis=1)
     assert highest[1] > highest[0]
@@ -277,8 +278,8 @@ def test_lanes_agree_with_one_by_one():
 def test_a_run_does_not_feel_its_neighbours():
     """To the last bit: the same run among others, and a NaN beside it."""
     scenario = _curb(duration_s=0.5)
-    one = climb_many("packbot", scenario, {"height_m": np.array([0.1, 0.1])})
-    other = climb_many("packbot", scenario, {"height_m": np.array([0.1, 0.16, np.nan])})
+    one = simulate_many("packbot", scenario, {"height_m": np.array([0.1, 0.1])})
+    other = simulate_many("packbot", scenario, {"height_m": np.array([0.1, 0.16, np.nan])})
     assert (one.records[0] == other.records[0]).all()
 
 
@@ -290,7 +291,7 @@ def test_a_run_does_not_feel_who_stands_beside_it(soil):
     ranges = {"mu_static": (0.2, 1.8), "height_m": (0.06, 0.17), "edge_radius_m": (0.0, 0.05), "speed_mps": (0.1, 0.6)}
     runs = {name: rng.uniform(*ends, 16) for name, ends in ranges.items()}
     scenario, order = _curb_on_concrete().model_copy(update={"soil": soil}), rng.permutation(16)
-    one, other = (climb_many("maxxii", scenario, vary) for vary in (runs, {name: v[order] for name, v in runs.items()}))
+    one, other = (simulate_many("maxxii", scenario, vary) for vary in (runs, {name: v[order] for name, v in runs.items()}))
     for k, i in enumerate(order):
         last = int(one.stopped_at_s[i] / 0.02)
         assert np.array_equal(one.records[i, : last + 1], other.records[k, : last + 1])
@@ -299,10 +300,10 @@ def test_a_run_does_not_feel_who_stands_beside_it(soil):
 
 class TestVerdicts:
     def test_ice_is_too_slippery(self):
-        assert simulate_climb("packbot", "curb_117mm_ice").verdict is Verdict.SLIPPED
+        assert simulate("packbot", "curb_117mm_ice").verdict is Verdict.SLIPPED
 
     def test_concrete_is_not(self):
-        climb = simulate_climb("packbot", "curb_117mm_dry_concrete")
+        climb = simulate("packbot", "curb_117mm_dry_concrete")
         assert climb.verdict is Verdict.CLIMBED
         assert climb.margin > 0.0
 
@@ -311,13 +312,13 @@ class TestVerdicts:
         scenario = ClimbScenario(
             mu_static=1.5, obstacle={"kind": "curb", "height_m": 0.16, "edge_radius_m": 0.02, "distance_m": 0.15}, duration_s=9.0
         )
-        batch = climb_many(
+        batch = simulate_many(
             "packbot", scenario, {"centre_of_mass_height_m": np.array([0.5, 0.6]), "centre_of_mass_x_m": np.array([-0.12, -0.15])}
         )
-        assert batch.verdicts == (Verdict.TIPPED_BACKWARDS, Verdict.TIPPED_BACKWARDS)
+        assert batch.outcomes == (Verdict.TIPPED_BACKWARDS, Verdict.TIPPED_BACKWARDS)
 
     def test_margins_have_the_sign_of_success_and_grow_with_friction(self):
-        batch = climb_many("packbot", _curb_on_concrete(), {"mu_static": np.array([0.1, 0.3, 0.9, 1.1])}, ends_only=True)
+        batch = simulate_many("packbot", _curb_on_concrete(), {"mu_static": np.array([0.1, 0.3, 0.9, 1.1])}, ends_only=True)
         assert ((batch.margin > 0.0) == batch.has_climbed).all()
         assert batch.has_climbed.tolist() == sorted(batch.has_climbed.tolist())
 
@@ -329,7 +330,7 @@ def _curb_on_concrete():
 def test_the_turn_on_the_spot_stays_on_the_spot():
     """Zero-radius turn in sand: soil is pushed by the front of one track and the rear of the other, so nothing drives the middle
     along; flippers and their tips are all that differs ahead and behind. A hundredth of the tread, and less heading than told."""
-    turn = simulate_climb("packbot", "turn_in_sand")
+    turn = simulate("packbot", "turn_in_sand")
     assert np.hypot(turn["x_m"] - turn["x_m"][0], turn["y_m"]).max() < 0.0034
     assert 0.5 < turn.heading_rad[-1] < 4.0
 
@@ -338,7 +339,7 @@ def test_a_robot_of_equal_ends_goes_back_as_it_goes_ahead():
     """The plain climber's front and rear are alike: told the opposite speed in sand it goes the opposite way, sinks and drives
     alike. Rounding differs, and the belts' memory is carried in the order of the segments: 2 %."""
     ahead, back = (
-        simulate_climb(plain_climber(), ClimbScenario(mu_static=0.6, soil=SAND, speed_mps=speed, duration_s=2.0))
+        simulate(plain_climber(), ClimbScenario(mu_static=0.6, soil=SAND, speed_mps=speed, duration_s=2.0))
         for speed in (0.3, -0.3)
     )
     assert back["x_m"][-1] == pytest.approx(-ahead["x_m"][-1], rel=0.02)
@@ -348,7 +349,7 @@ def test_a_robot_of_equal_ends_goes_back_as_it_goes_ahead():
 
 def _steady_turn(robot, **more):
     """Moment of the drive (N m), yaw rate (rad/s) and torques over the second half of a turn on the spot, told 1 rad/s."""
-    turn = simulate_climb(robot, ClimbScenario(mu_static=0.6, speed_mps=0.0, yaw_rate_radps=1.0, duration_s=4.0, **more))
+    turn = simulate(robot, ClimbScenario(mu_static=0.6, speed_mps=0.0, yaw_rate_radps=1.0, duration_s=4.0, **more))
     late = turn["time_s"] > 2.0
     drive = 0.5 * 0.34 * (turn["drive_right_n"] - turn["drive_left_n"])[late].mean()
     return drive, turn["yaw_rate_radps"][late].mean(), turn
@@ -396,20 +397,20 @@ def test_a_robot_that_would_begin_inside_the_curb_is_refused_with_the_distance_t
     underside falls to the tracks and crosses 190 mm of height within the first 0.25 m. Whatever distance is told is enough, and
     2 mm less is not."""
     with pytest.raises(ParameterError, match=r"begin \d+ mm inside the curb; .* take 0\.\d+ m or more") as refused:
-        simulate_climb("packbot", _near(0.19, 0.1))
+        simulate("packbot", _near(0.19, 0.1))
     told = float(re.search(r"take ([0-9.]+) m", str(refused.value))[1])
     assert 0.1 < told < 0.3 - 0.089 + 0.045  # no further than the tips reach
-    assert simulate_climb("packbot", _near(0.19, told)).verdict is Verdict.TIMED_OUT
+    assert simulate("packbot", _near(0.19, told)).verdict is Verdict.TIMED_OUT
     with pytest.raises(ParameterError, match="inside the curb"):
-        simulate_climb("packbot", _near(0.19, told - 0.002))
+        simulate("packbot", _near(0.19, told - 0.002))
 
 
 def test_flippers_may_begin_over_the_curb():
     """At 50 mm of height their underside, 50 mm up at most 0.1 m ahead of the tracks, is free."""
-    assert simulate_climb("packbot", _near(0.05, 0.1)).verdict is Verdict.TIMED_OUT
+    assert simulate("packbot", _near(0.05, 0.1)).verdict is Verdict.TIMED_OUT
 
 
 def test_a_step_too_long_is_refused_with_the_step_to_use():
     longest = longest_step_s(plain_climber())
     with pytest.raises(ParameterError, match=f"at most {longest:.2g} s"):
-        simulate_climb(plain_climber(), ClimbScenario(mu_static=0.8, step_s=2.0 * longest))
+        simulate(plain_climber(), ClimbScenario(mu_static=0.8, step_s=2.0 * longest))

@@ -93,7 +93,7 @@ def test_an_edge_that_passes_an_end_is_felt_before(edge_m):
         *rng.uniform([[-1.0], [0.0], [-0.3], [0.05]], [[1.0], [0.5], [0.3], [0.2]], (4, 40)), strict=True
     ):
         values, n = climbs.varied_numbers(robot, scenario, {"yaw_rad": np.full(len(x), yaw)})
-        runs = climbs._runs(robot, scenario, values, n, 0.01, 1)
+        runs = climbs.climb_runs(robot, scenario, values, n, 0.01, 1)
         begin = runs.begin._replace(
             x=runs.begin.x + x, z=up + runs.begin.z + 0.0 * x, pitch_up=pitch + 0.0 * x, roll=roll + 0.0 * x
         )

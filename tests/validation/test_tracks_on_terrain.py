@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slipfit.errors import SlipfitError
-from slipfit.simulation.climb import climb_many, simulate_climb
+from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_scenario import ClimbScenario, as_climb
 from tracks import own_rest_m, plain_climber
@@ -22,7 +22,7 @@ def over(terrain, *, soil=None, **more):
 @pytest.fixture(scope="module")
 def parked():
     start = {"start_m": [-2.0, 0.5], "run_m": 1.0}
-    return simulate_climb(plain_climber(), over("slope_20deg", obstacle=start, speed_mps=0.0, duration_s=1.0, record_s=0.1))
+    return simulate(plain_climber(), over("slope_20deg", obstacle=start, speed_mps=0.0, duration_s=1.0, record_s=0.1))
 
 
 def test_on_a_slope_hard_ground_bears_the_weights_share(parked):
@@ -46,7 +46,7 @@ def test_the_robot_stands_as_the_slope_does(parked):
 def test_a_bump_is_driven_over():
     """Geometry: the robot tips over the top of the bump with its nose up by theta = asin(0.03 / 0.254), its centre of mass then
     e = 81 mm / cos(theta) above the top: 30.6 mm higher than before; at 0.3 m/s a little more. Then it stands as before."""
-    run = simulate_climb("packbot", over("bump_3cm", obstacle={"start_m": [0.3, 0.0], "run_m": 1.3}, duration_s=9.0))
+    run = simulate("packbot", over("bump_3cm", obstacle={"start_m": [0.3, 0.0], "run_m": 1.3}, duration_s=9.0))
     assert run.verdict is Verdict.CLIMBED
     assert run["z_m"].max() - run["z_m"][0] == pytest.approx(0.0306, abs=1e-3)
     assert run["z_m"][-1] == pytest.approx(run["z_m"][0], abs=1e-3)
@@ -56,7 +56,7 @@ def test_level_sand_is_the_same_as_a_field():
     """SPEC 5(a), the root of its pressure curve under undersides and sprockets' arcs: 4.61 mm, where undersides alone (5(b)) sink
     4.841 mm."""
     start = {"start_m": [-1.5, 0.0], "run_m": 0.5}
-    rest = simulate_climb(
+    rest = simulate(
         plain_climber(), over("bump_3cm", soil="dry_sand", obstacle=start, speed_mps=0.0, duration_s=1.5, record_s=0.1)
     )
     assert rest["sinkage_left_m"][-1] == pytest.approx(own_rest_m(), rel=1e-3)
@@ -70,7 +70,7 @@ def test_a_ditch_covered_by_sand_is_driven_through(tmp_path):
         "length_m: 2.0}\n"
     )
     start = {"start_m": [-1.6, 0.0], "run_m": 3.0}
-    run = simulate_climb("packbot", over(str(tmp_path / "dip.yaml"), soil="dry_sand", obstacle=start, speed_mps=0.5))
+    run = simulate("packbot", over(str(tmp_path / "dip.yaml"), soil="dry_sand", obstacle=start, speed_mps=0.5))
     assert run.verdict is Verdict.CLIMBED
     assert run["hard_load_left_n"].max() == 0.0
     assert 0.085 < run["z_m"][0] - run["z_m"].min() < 0.11
@@ -93,7 +93,7 @@ def test_a_ditch_covered_by_sand_is_driven_through(tmp_path):
 )
 def test_fields_that_make_no_sense_are_refused(obstacle, sentence):
     with pytest.raises(SlipfitError, match=sentence):
-        climb_many("packbot", as_climb({"mu_static": 0.8, "obstacle": obstacle}), {})
+        simulate_many("packbot", as_climb({"mu_static": 0.8, "obstacle": obstacle}), {})
 
 
 def test_a_terrain_beside_the_climbs_file_is_found(tmp_path):
@@ -104,5 +104,5 @@ def test_a_terrain_beside_the_climbs_file_is_found(tmp_path):
     (tmp_path / "climb.yaml").write_text(
         "schema: slipfit/climb/1\nmu_static: 0.8\nobstacle: {kind: field, terrain: hump.yaml, run_m: 0.5}\nduration_s: 0.02\n"
     )
-    run = simulate_climb("packbot", tmp_path / "climb.yaml")
+    run = simulate("packbot", tmp_path / "climb.yaml")
     assert run.verdict is Verdict.TIMED_OUT

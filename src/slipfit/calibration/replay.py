@@ -10,7 +10,8 @@ from slipfit.kernels import run_chunks
 from slipfit.library import Ground, Parameter, Robot
 from slipfit.library.robot import SpeedLoop
 from slipfit.simulation import Command, Scenario
-from slipfit.simulation.assemble import Values, assemble, named_values
+from slipfit.simulation.assemble import Values, named_values
+from slipfit.simulation.drives.skid_steer import SkidSteer
 from slipfit.vehicles import skid_steer
 
 #: Step of a replay (s): the time constant m c |w| / n of a P3AT with c = .001 at .2 m/s is 1 ms.
@@ -50,7 +51,7 @@ class Replay:
         return replace(self, wheel_speeds=np.ascontiguousarray(self.wheel_speeds[times - 1 :: times]), step_s=times * self.step_s)
 
     def _run(self, vary: Mapping[str, Any], n: int, columns: int) -> np.ndarray:
-        batch = assemble(self.robot, self.ground, self.values | dict(vary), self.wheel_speeds, n)
+        batch = SkidSteer().assemble(self.robot, self.ground, self.values | dict(vary), self.wheel_speeds, n)
         out, status = np.empty((n, len(self.wheel_speeds) + 1, columns)), np.empty(n)
 
         def chunk(lo: int, hi: int) -> None:

@@ -51,7 +51,7 @@ def simulate(
     """
     from slipfit.library import TrackedRobot
     from slipfit.simulation import simulate as run
-    from slipfit.simulation.run import robot_on_ground
+    from slipfit.simulation.run import resolve
     from slipfit.simulation.scenario import find_scenario, standard_drive
     from slipfit.twin import OmniTwin, TrackedTwin, Twin, find_driver
 
@@ -71,14 +71,15 @@ def simulate(
     is_twin = isinstance(driver, Twin | OmniTwin)
     asked_by = robot if is_twin else None if ground else scenario
     with _told_with(asked_by):
-        chosen, surface = robot_on_ground(driver, drive, ground)
+        found = resolve(driver, drive, ground)
+        chosen, surface = found.robot, found.ground
     drive = _tilted(drive, slope_deg, uphill_deg)
     _check_targets(out, readings, plot, report, drive, force=force)
     with (
         working("simulating; a law that was never run here is compiled first, some 20 s, up to a minute or two on soil"),
         _told_with(scenario),
     ):
-        trajectory = run(chosen, drive, ground=surface)
+        trajectory = run(driver, drive, ground=surface)
     if out:
         trajectory.save(out, force=force)
     written = [out] if out else []
@@ -143,20 +144,21 @@ def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_
     from slipfit.report.figures import FIGURE_FORMATS
     from slipfit.report.html import PAGE_FORMATS
     from slipfit.report.replay import check_replay
-    from slipfit.simulation.climb import simulate_climb
+    from slipfit.simulation import simulate
     from slipfit.simulation.climb_record import Verdict
     from slipfit.simulation.climb_reserve import grip_reserve
     from slipfit.simulation.climb_scenario import find_climb
     from slipfit.simulation.climb_twin import climber_on_ground
+    from slipfit.simulation.run import as_driver
 
-    robot, climb, _, _ = climber_on_ground(driver, find_climb(scenario), ground)
+    robot, climb, _, _ = climber_on_ground(as_driver(driver), find_climb(scenario), ground)
     for target, formats in ((to.out, (".csv",)), (to.report, PAGE_FORMATS), (to.plot, FIGURE_FORMATS)):
         if target:
             check_target(target, force=force, formats=formats)
     if to.replay:
         check_replay(to.replay, force=force)
     with working("simulating; tracked robots that were never run here are compiled first, some 60 s"), _told_with(scenario):
-        trajectory = simulate_climb(driver, find_climb(scenario), ground=ground)
+        trajectory = simulate(driver, find_climb(scenario), ground=ground)
         reserve = grip_reserve(robot, climb) if has_reserve else None
     written = [path for path in to if path]
     if to.out:

@@ -11,7 +11,6 @@ from slipfit.report.playing import pace_s, spread_out
 from slipfit.report.side_view import side_view
 from slipfit.report.top_view import playing_s, top_view
 from slipfit.simulation import simulate_many
-from slipfit.simulation.climb import climb_many
 from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.study.chunk import NOT_POSSIBLE
 from slipfit.study.climb_model import ClimbModel
@@ -131,7 +130,7 @@ def step_view(model: StepModel, example: dict[str, float]) -> dict[str, Any]:
 def climb_view(model: ClimbModel, example: dict[str, float]) -> dict[str, Any]:
     """A simulated climb from the side, over the profile of its obstacle."""
     numbers = {model.full_name(name): value for name, value in (model.fixed | example).items()}
-    drive = climb_many(model.robot, model.climb, {name: [value] for name, value in numbers.items()}).run(0)
+    drive = simulate_many(model.robot, model.climb, {name: [value] for name, value in numbers.items()}).run(0)
     figure = side_view(drive, *_as_in_run(model, numbers))
     _play_by_itself(figure, 1e3 * pace_s(drive["time_s"][spread_out(len(drive["time_s"]))])[0])
     return figure

@@ -1,6 +1,7 @@
 """Scenarios, sensors and the runs they make."""
 
-from slipfit.simulation.run import Batch, simulate, simulate_many
+from slipfit.simulation.batch import Batch
+from slipfit.simulation.run import simulate, simulate_many
 from slipfit.simulation.scenario import Command, Scenario
 from slipfit.simulation.trajectory import RunStatus, Trajectory
 

@@ -7,17 +7,14 @@ import numpy as np
 
 from slipfit.contact import GROUND_LAWS, SOILS
 from slipfit.errors import SimulationError
-from slipfit.ground import plane
-from slipfit.kernels import as_batch
-from slipfit.library import Ground, OmniRobot, Robot, find_ground, ground_names
+from slipfit.library import Ground, Robot
 from slipfit.library.omni_robot import Prescribed
 from slipfit.library.parameter import Parameter
 from slipfit.library.robot import DcMotor
+from slipfit.simulation.commands import Wheeled
 from slipfit.simulation.scenario import STEEPEST_RAD, Scenario
 from slipfit.simulation.vary import checked_arrays
-from slipfit.vehicles import loads, motors, omni, planar_body, powertrain, skid_steer
-from slipfit.vehicles.books import NoBooks
-from slipfit.vehicles.driver import table_for_all
+from slipfit.vehicles import loads, motors, planar_body, powertrain
 from slipfit.vehicles.losses import AirDrag, Battery, Losses, NoBattery, NoLosses
 
 #: Numbers of a robot's file that do not act on motion; to vary them would promise an effect that is not there.
@@ -29,16 +26,6 @@ TYRES = ("tyre_stiffness_n_per_m", "tyre_damping_n_s_per_m")
 ON_TERRAIN = ("roll_inertia_kgm2", "pitch_inertia_kgm2", *TYRES)
 
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
-
-
-def check_pair(robot: Robot | OmniRobot, ground: Ground) -> None:
-    """Wheels with rollers need a law that tells rollers from what lies between them."""
-    if isinstance(robot, OmniRobot) and GROUND_LAWS[ground.law].rigid is None:
-        fitting = ", ".join(name for name in ground_names() if GROUND_LAWS[find_ground(name).law].rigid is not None)
-        raise SimulationError(
-            f"ground {ground.name} has the law {ground.law}, which has no coefficients for rollers (mu_w, mu_t); "
-            f"{robot.name} needs the law arctan: take {fitting}, or write a ground of your own with it"
-        )
 
 
 def check_carries(where: str, what: str, values: Values, width_m: Any) -> None:
@@ -53,7 +40,7 @@ def check_carries(where: str, what: str, values: Values, width_m: Any) -> None:
         )
 
 
-def named_values(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> Values:
+def named_values(robot: Wheeled, ground: Ground, scenario: Scenario) -> Values:
     """Every number of a run that can be varied, by its name."""
     com_x, com_y, com_height = robot.centre_of_mass_m.value
     place = scenario.ground
@@ -69,7 +56,6 @@ def named_values(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -
         "gravity_mps2": place.gravity_on(ground),
         **slope,
         **start,
-        **(_roller_values(robot) if isinstance(robot, OmniRobot) else {}),
     }
 
 
@@ -83,18 +69,13 @@ def moves_in_space(ground: Ground, scenario: Scenario) -> bool:
     return scenario.ground.shape == "terrain" or is_soft(ground)
 
 
-def _acting(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, Parameter]:
+def _acting(robot: Wheeled, ground: Ground, scenario: Scenario) -> dict[str, Parameter]:
     """The robot's numbers that act in this scenario."""
     idle = WITHOUT_EFFECT + (() if moves_in_space(ground, scenario) else ON_TERRAIN) + (TYRES if is_soft(ground) else ON_SOIL)
     return {name: p for name, p in robot.parameters().items() if name not in idle}
 
 
-def _roller_values(robot: OmniRobot) -> Values:
-    phases = robot.wheels.each(robot.wheels.phase_sectors)
-    return {"rigid_fraction": robot.wheels.rigid_share, **{f"phase_{w}_sectors": phase for w, phase in enumerate(phases)}}
-
-
-def bounds_of(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, tuple[float, float]]:
+def bounds_of(robot: Wheeled, ground: Ground, scenario: Scenario) -> dict[str, tuple[float, float]]:
     """Between which values the numbers of a run may lie, by name; those that may be anything are left out."""
     xs, ys = zip(*robot.wheels.at_m.value, strict=True)
     bounds = {name: (p.lower_bound, p.upper_bound) for name, p in _acting(robot, ground, scenario).items()}
@@ -108,23 +89,19 @@ def bounds_of(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> d
     }
     if scenario.ground.shape == "plane":
         bounds |= {"slope_rad": (0.0, STEEPEST_RAD), "uphill_rad": (-2.0 * np.pi, 2.0 * np.pi)}
-    if isinstance(robot, OmniRobot):
-        bounds["rigid_fraction"] = (0.0, 1.0)
     return bounds
 
 
 def varied(
-    values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, ground: Ground, scenario: Scenario
+    values: Values, vary: Mapping[str, Any], bounds: Mapping[str, tuple[float, float]], ground: Ground
 ) -> tuple[Values, int]:
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
     law_names = {p.name for p in GROUND_LAWS[ground.law].parameters}
     short = {p.alias: p.name for p in GROUND_LAWS[ground.law].parameters if p.alias}
-    arrays, n = checked_arrays(vary, values, bounds_of(robot, ground, scenario), short)
+    arrays, n = checked_arrays(vary, values, bounds, short)
     problem = GROUND_LAWS[ground.law].problem({name: entry for name, entry in (values | arrays).items() if name in law_names})
     if problem:
         raise SimulationError(f"vary: {problem}")
-    if isinstance(robot, OmniRobot) and "rollers" in arrays and "rigid_fraction" not in arrays:
-        arrays["rigid_fraction"] = robot.wheels.rigid_share_of(arrays["rollers"])
     return values | arrays, n
 
 
@@ -143,7 +120,7 @@ def with_one_law(ground: Ground, values: Values, n: int) -> list[np.ndarray]:
     return [np.flatnonzero(group.ravel() == k) for k in range(group.max() + 1)]
 
 
-def powertrain_of(robot: Robot | OmniRobot, v: Values) -> Any:
+def powertrain_of(robot: Wheeled, v: Values) -> Any:
     """What turns the robot's wheels: the kernel that has no more than the robot's file says."""
     if isinstance(robot.powertrain, Prescribed):
         return powertrain.Prescribed(v["spin_inertia_kgm2"])
@@ -202,65 +179,3 @@ def start_of(v: Values) -> planar_body.Start:
     return planar_body.Start(
         v["start_x_m"], v["start_y_m"], v["start_heading_rad"], v["start_v_mps"], v["start_vy_mps"], v["start_yaw_rate_radps"]
     )
-
-
-def assemble(robot: Robot | OmniRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
-    """A batch of n runs on a plane."""
-    v, driver = values, table_for_all(commands, n)
-    plane_below = plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
-    if isinstance(robot, OmniRobot):
-        law = GROUND_LAWS[ground.law]
-        return as_batch(
-            omni.OmniRuns(
-                body=body_of(v),
-                wheels=_omni_wheels(robot, v, n),
-                powertrain=powertrain_of(robot, v),
-                law=law_of(ground, v),
-                rigid_law=law.rigid_model({p.name: v[p.name] for p in law.parameters if p.name in v}),
-                ground=plane_below,
-                start=start_of(v),
-                driver=driver,
-                battery=NoBattery(0.0),
-                books=NoBooks(0.0),
-            ),
-            n,
-        )
-    return as_batch(
-        skid_steer.SkidSteerRuns(
-            body=body_of(v),
-            wheels=wheels_of(robot, v, n),
-            powertrain=powertrain_of(robot, v),
-            law=law_of(ground, v),
-            ground=plane_below,
-            start=start_of(v),
-            driver=driver,
-            losses=losses_of(v),
-            battery=battery_of(robot, v),
-            books=NoBooks(0.0),
-        ),
-        n,
-    )
-
-
-def _omni_wheels(robot: OmniRobot, v: Values, n: int) -> omni.OmniWheels:
-    """Tables of n runs, of which some numbers may vary."""
-    count = len(robot.at_m)
-    one = omni.wheels(
-        robot.at_m, robot.rolling_rad, robot.roller_rad, 1.0, rollers=1.0, rigid=0.0, phase_sectors=0.0,
-        equal_loads=robot.loads == "equal",
-    )  # fmt: skip
-
-    def column(values: Any) -> np.ndarray:
-        return np.broadcast_to(np.asarray(values, dtype=float).reshape(-1, 1), (n, 1))
-
-    return omni.OmniWheels(*(np.tile(table, (n, 1)) for table in one))._replace(
-        radius=column(v["radius_m"]) * robot.wheels.each(robot.wheels.radius_ratio),
-        per_rad=np.tile(column(v["rollers"]) / (2.0 * np.pi), (1, count)),
-        phase=np.hstack([column(v[f"phase_{w}_sectors"]) for w in range(count)]),
-        rigid=np.tile(column(v["rigid_fraction"]), (1, count)),
-    )
-
-
-def kernel(robot: Robot | OmniRobot) -> Any:
-    """The compiled loop that drives such a robot, eight runs at a time."""
-    return omni.in_lanes if isinstance(robot, OmniRobot) else skid_steer.in_lanes

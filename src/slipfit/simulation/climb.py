@@ -1,7 +1,6 @@
-"""Tracked robots over obstacles and through soil: one climb, or thousands with numbers that differ."""
+"""Tracked robots over obstacles and through soil: numbers of a climb, and the tuples of its kernel."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,27 +8,23 @@ import numpy as np
 from slipfit.contact.soil import INFO as SOIL
 from slipfit.contact.soil import soil as make_soil
 from slipfit.contact.stiction import Stiction
-from slipfit.errors import ParameterError, SimulationError
+from slipfit.errors import ParameterError
 from slipfit.ground.blocks import FAR_BELOW_M, Corner, blocks
 from slipfit.ground.ruts import rutted
-from slipfit.kernels import Shared, as_batch, run_chunks
+from slipfit.kernels import Shared, as_batch
 from slipfit.library import TrackedRobot, find_terrain
-from slipfit.simulation.assemble import check_carries, of_runs
+from slipfit.simulation.assemble import check_carries
 from slipfit.simulation.climb_field import check_on_map, field_ground, put_down
-from slipfit.simulation.climb_record import ClimbBatch, ClimbTrajectory
-from slipfit.simulation.climb_scenario import MOST_YAW_RAD, ClimbScenario, Obstacle, as_climb
-from slipfit.simulation.climb_start import check_flippers, check_start, depth_at_start_m, static_sinkage_m
-from slipfit.simulation.climb_twin import climber_on_ground
-from slipfit.simulation.step_rule import short_step
+from slipfit.simulation.climb_scenario import MOST_YAW_RAD, ClimbScenario, Obstacle
+from slipfit.simulation.climb_start import check_start, depth_at_start_m, static_sinkage_m
 from slipfit.simulation.vary import checked_arrays
-from slipfit.twin import TrackedTwin
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.rigid_body import Body6
-from slipfit.vehicles.track_shape import Outline, divided_alike, track_tables
+from slipfit.vehicles.track_shape import Outline, track_tables
 from slipfit.vehicles.track_soil import CELL_M
 
 #: Commands are told and verdicts are reached this often, s.
-_CONTROL_S = 0.01
+CONTROL_S = 0.01
 
 #: Cells of soil that remember lie in square windows of so many along a side: 1.6 m, longer than a robot.
 _RUT_WINDOW = 64
@@ -46,94 +41,7 @@ _GAIN_M = 0.005
 Values = dict[str, Any]
 
 
-def simulate_climb(
-    robot: TrackedRobot | TrackedTwin | str | Path,
-    scenario: ClimbScenario | Mapping[str, Any] | str | Path,
-    *,
-    ground: str | None = None,
-) -> ClimbTrajectory:
-    """Drive a tracked robot through a climb.
-
-    Parameters
-    ----------
-    robot : a record, a name of the library, or the path of a file; or a twin, whose grounds stand for the climb's
-    scenario : a record, what a climb's file holds, a name of the library, or the path of a file
-    ground : of the twin, where it has several (`slipfit.simulation.climb_twin`)
-
-    Examples
-    --------
-    >>> climb = simulate_climb("packbot", "curb_163mm")
-    """
-    return climb_many(robot, scenario, {}, ground=ground).run(0)
-
-
-def climb_many(
-    robot: TrackedRobot | TrackedTwin | str | Path,
-    scenario: ClimbScenario | Mapping[str, Any] | str | Path,
-    vary: Mapping[str, Any],
-    *,
-    ground: str | None = None,
-    ends_only: bool = False,
-    workers: int | None = None,
-) -> ClimbBatch:
-    """The same climb many times on all cores, with numbers that differ from run to run; results do not depend on `workers`.
-
-    vary : arrays by name (height_m, edge_radius_m, mu_static, speed_mps, yaw_rad, flipper_angle_rad, mass_kg, soil constants,
-        ...), one entry per run; a wrong name tells the right ones; a twin's are `twin.draws(n, seed)`
-    ground : as in `simulate_climb`
-    ends_only : record only start and end of each run
-    """
-    asked = as_climb(dict(scenario) if isinstance(scenario, Mapping) else scenario)
-    robot, climb, _, told = climber_on_ground(robot, asked, ground)
-    if workers is not None and workers < 1:
-        raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
-    values, n = varied_numbers(robot, climb, vary)
-    notes = _reachable(robot, climb, values)
-    _check_step(robot, climb, values)
-    if robot.flippers:
-        check_flippers(values)
-    dt, stepping = short_step(climb.step_s)
-    hold = max(1, round(_CONTROL_S / dt))
-    steps = hold * max(1, int(np.ceil(climb.duration_s / (hold * dt) * (1.0 - 1e-12))))
-    every = steps if ends_only else min(steps, hold * max(1, round(climb.record_s / (hold * dt))))
-    steps += -steps % every
-    out, status = np.empty((n, steps // every + 1, len(tracked.TRACK_COLUMNS))), np.empty(n)
-    for runs in divided_alike(_outline(robot, values), round(robot.tracks.segments.value), n):
-        own = of_runs(values, runs)
-        batch = as_batch(_runs(robot, climb, own, len(runs), hold * dt, steps // hold), len(runs))
-        _check_begin(robot, climb, own, batch, len(runs))
-        out[runs], status[runs] = _driven(batch, len(runs), hold, every, dt, out.shape[1:], workers)
-    last = {name: out[:, -1, k] for k, name in enumerate(tracked.TRACK_COLUMNS)}
-    has_goal = climb.obstacle.kind != "none"
-    return ClimbBatch(
-        codes=status,
-        margin=last["margin"] if has_goal else np.full(n, np.nan),
-        stopped_at_s=last["stopped_at_s"],
-        deepest_m=last["deepest_m"],
-        records=out,
-        time_s=np.arange(out.shape[1]) * every * dt,
-        varied={name: np.asarray(entry) for name, entry in vary.items()},
-        robot=robot.name,
-        scenario=climb.about or "climb",
-        has_goal=has_goal,
-        notes=(*told, *notes, *stepping),
-    )
-
-
-def _driven(
-    batch: Any, n: int, hold: int, every: int, dt: float, shape: tuple[int, ...], workers: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Records and codes of n runs."""
-    out, status = np.empty((n, *shape)), np.empty(n)
-
-    def chunk(lo: int, hi: int) -> None:
-        tracked.in_lanes(batch, lo, hi, hold, every, dt, out, status)
-
-    run_chunks(chunk, n, workers=workers)
-    return out, status
-
-
-def _check_begin(robot: TrackedRobot, climb: ClimbScenario, v: Values, batch: Any, n: int) -> None:
+def check_begin(robot: TrackedRobot, climb: ClimbScenario, v: Values, batch: Any, n: int) -> None:
     """Soil that would carry nothing, and starts inside the obstacle, are refused."""
     if climb.soil is not None:
         where = f"soil {climb.soil}" if isinstance(climb.soil, str) else "soil"
@@ -206,7 +114,7 @@ def varied_numbers(robot: TrackedRobot, climb: ClimbScenario, vary: Mapping[str,
     return values | arrays, n
 
 
-def _reachable(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> tuple[str, ...]:
+def check_reachable(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> tuple[str, ...]:
     """A curb that nothing of the robot reaches is refused, and driving away from it; one higher than the robot is told of."""
     slowest = float(np.nanmin(v["speed_mps"], initial=np.inf))
     if climb.obstacle.kind != "none" and slowest < 0.0:
@@ -248,7 +156,7 @@ def longest_step_s(robot: TrackedRobot, v: Values | None = None) -> float:
     return float(_STEP_SHARE * np.min(np.sqrt(0.5 * mass / (p * stiffness * dent ** (p - 1.0)))))
 
 
-def _check_step(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> None:
+def check_step(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> None:
     longest = longest_step_s(robot, v)
     if climb.step_s > longest:
         raise ParameterError(
@@ -261,14 +169,14 @@ def _check_step(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> None:
 def _depth_from(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, run: int, distance_m: float) -> float:
     """How deep one run of a batch would begin in hard ground at another distance from the obstacle."""
     alone = {name: np.asarray(value)[run] if np.ndim(value) else value for name, value in v.items()}
-    one = as_batch(_runs(robot, climb, alone | {"distance_m": distance_m}, 1, _CONTROL_S, 1), 1)
+    one = as_batch(climb_runs(robot, climb, alone | {"distance_m": distance_m}, 1, CONTROL_S, 1), 1)
     return float(depth_at_start_m(one, 1)[0])
 
 
 # --- tuples ---------------------------------------------------------------------------------------------------------------------
 
 
-def _outline(robot: TrackedRobot, v: Values) -> Outline:
+def outline_of(robot: TrackedRobot, v: Values) -> Outline:
     own = {name: v[name] for name in Outline._fields if name in v}
     ahead = 0.5 * np.asarray(v["axle_distance_m"]) + v["centre_of_mass_x_m"]
     return Outline(**own, radius_m=v["sprocket_radius_m"], mass_ahead_m=ahead, mass_above_m=v["centre_of_mass_height_m"])
@@ -305,7 +213,7 @@ def _ground(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, has_so
         check_on_map(terrain, climb.obstacle, v, robot.wheelbase_m + 2.0 * float(np.max(v["sprocket_radius_m"])))
         field = field_ground(terrain, v, has_soil)
         start = field.along_x * np.asarray(v["start_x_m"]) + field.along_y * np.asarray(v["start_y_m"])
-        return field, start - _outline(robot, v).mass_ahead_m + climb.obstacle.run_m
+        return field, start - outline_of(robot, v).mass_ahead_m + climb.obstacle.run_m
     first = obstacle_starts_m(v)
     corners, far, is_ditch = obstacle_corners(climb, v, first)
     if is_ditch and has_soil:
@@ -322,8 +230,8 @@ def _ground(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, has_so
     return ground, goal
 
 
-def _runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_s: float, periods: int) -> Any:
-    outline, has_soil = _outline(robot, v), climb.soil is not None
+def climb_runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_s: float, periods: int) -> Any:
+    outline, has_soil = outline_of(robot, v), climb.soil is not None
     soil_names = [p.name for p in SOIL.parameters]
     # On hard ground the soil lies far below: one compiled kernel serves both.
     constants = {name: v[name] for name in soil_names if name in v} if has_soil else dict(SOIL.example)

@@ -1,7 +1,6 @@
-"""What a climb of a tracked robot was: verdict, margin and columns over time, of one run or of thousands."""
+"""What a climb of a tracked robot was: verdict, margin and columns over time, of one run."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -11,8 +10,8 @@ import numpy as np
 
 from slipfit.contact.slip import slip_ratio
 from slipfit.errors import SimulationError
-from slipfit.library.files import check_target, write_text, write_through
-from slipfit.vehicles import track_verdict, tracked
+from slipfit.library.files import check_target, write_through
+from slipfit.vehicles import track_verdict
 
 
 class Verdict(Enum):
@@ -27,6 +26,11 @@ class Verdict(Enum):
     TIMED_OUT = "The time was over before the robot was over the obstacle."
     FINISHED = "The drive reached its end."
     DIVERGED = "The numbers stopped being finite; check the robot's and the ground's constants of this run."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the run reached its end, or its goal."""
+        return self in (Verdict.CLIMBED, Verdict.FINISHED)
 
 
 _BY_CODE = {
@@ -123,66 +127,3 @@ class ClimbTrajectory:
             raise SimulationError(
                 f"{path}: this is no climb that slipfit saved; expected a .csv file of `slipfit simulate -o`"
             ) from None
-
-
-@dataclass(frozen=True, eq=False)
-class ClimbBatch:
-    """Many climbs: verdict and margin of each, and what they recorded, (runs, records, columns)."""
-
-    codes: np.ndarray  # (runs,), as in vehicles.track_verdict
-    margin: np.ndarray  # (runs,): above zero where climbed, below elsewhere; NaN where there is no obstacle
-    stopped_at_s: np.ndarray
-    deepest_m: np.ndarray  # deepest sinkage
-    records: np.ndarray
-    time_s: np.ndarray
-    varied: Mapping[str, np.ndarray]
-    robot: str
-    scenario: str
-    has_goal: bool
-    notes: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """How each run ended."""
-        found = [verdict_of(code) for code in self.codes.tolist()]
-        return tuple(Verdict.FINISHED if v is Verdict.TIMED_OUT and not self.has_goal else v for v in found)
-
-    @property
-    def has_climbed(self) -> np.ndarray:
-        """Which runs climbed, (runs,)."""
-        return np.asarray(self.codes == track_verdict.CLIMBED)
-
-    def run(self, i: int) -> ClimbTrajectory:
-        """One run as a trajectory, up to its verdict."""
-        until = int(np.searchsorted(self.time_s, self.stopped_at_s[i] * (1.0 + 1e-12), side="right"))
-        columns = {"time_s": self.time_s[:until]}
-        columns |= {name: self.records[i, :until, k] for k, name in enumerate(tracked.TRACK_COLUMNS)}
-        margin = float(self.margin[i]) if self.has_goal else None
-        return ClimbTrajectory(
-            columns, self.verdicts[i], margin, float(self.stopped_at_s[i]), self.robot, self.scenario, self.notes
-        )
-
-    def table(self) -> dict[str, np.ndarray]:
-        """One row per run: what was varied, how it ended; as pandas takes it."""
-        ends = {"margin": self.margin, "stopped_at_s": self.stopped_at_s, "deepest_m": self.deepest_m}
-        verdicts = np.array([verdict.name.lower() for verdict in self.verdicts])
-        return {"run": np.arange(len(self)), **self.varied, "verdict": verdicts, **ends}
-
-    def save(self, path: Path | str, *, force: bool = False) -> None:
-        """Write the table as a .csv file."""
-        table = self.table()
-        lines = [",".join(table), *(",".join(map(str, row)) for row in zip(*(c.tolist() for c in table.values()), strict=True))]
-        target = Path(path)
-        check_target(target, force=force, formats=(".csv",))
-        write_text(target, "\n".join(lines) + "\n", force=force)
-
-    def summary(self) -> str:
-        """A few lines for people."""
-        rows = [f"{len(self)} climbs of {self.robot}, {self.scenario}"]
-        found = self.verdicts
-        rows += [f"  {found.count(verdict):>6}  {verdict.value}" for verdict in dict.fromkeys(found)]
-        rows += [f"  note     {note}" for note in self.notes]
-        return "\n".join(rows)

@@ -24,12 +24,15 @@ import numpy as np
 
 from slipfit.contact.soil.constants import LEAST_COHESION_PA
 from slipfit.errors import ParameterError, SimulationError
-from slipfit.library import TrackedRobot, find_tracked_robot
+from slipfit.library import AnyRobot
 from slipfit.library.files import check_target, write_text
 from slipfit.library.parameter import out_of_range
-from slipfit.simulation.climb import climb_bounds, climb_many, varied_numbers
-from slipfit.simulation.climb_record import ClimbBatch, Verdict, verdict_of
-from slipfit.simulation.climb_scenario import ClimbScenario, as_climb
+from slipfit.simulation.batch import Batch
+from slipfit.simulation.climb_record import Verdict, verdict_of
+from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.engine import Records, drive_runs
+from slipfit.simulation.run import resolve
+from slipfit.twin import AnyTwin
 from slipfit.vehicles import track_verdict
 
 #: Grip is looked at from a quarter to four times of what it is: from ice to rubber on concrete, starting from either.
@@ -154,7 +157,7 @@ def _word(verdict: Verdict | None) -> str:
 
 
 def grip_reserve(
-    robot: TrackedRobot | str | Path,
+    robot: AnyRobot | AnyTwin | str | Path,
     scenario: ClimbScenario | Mapping[str, Any] | str | Path,
     vary: Mapping[str, Any] | None = None,
     *,
@@ -163,21 +166,20 @@ def grip_reserve(
 ) -> GripReserve:
     """How far each run of a climb is from the other verdict, in grip; 8 to 14 further runs of each.
 
-    vary : arrays by name, one entry per run, as of `climb_many`
+    vary : arrays by name, one entry per run, as of `simulate_many`
     tolerance : widest bracket of ln(lambda*)
 
     Examples
     --------
     >>> reserve = grip_reserve("packbot", "curb_117mm_dry_concrete")
     """
-    robot = robot if isinstance(robot, TrackedRobot) else find_tracked_robot(robot)
-    climb = as_climb(dict(scenario) if isinstance(scenario, Mapping) else scenario)
+    found = resolve(robot, scenario)
     problem = out_of_range("tolerance", tolerance, 1e-5, 0.3)
     if problem:
         raise ParameterError(f"{problem}; it is the widest bracket of the factor's logarithm, {TOLERANCE:g} is usual")
-    check_has_goal(climb)
-    batch = climb_many(robot, climb, vary or {}, ends_only=True, workers=workers)
-    return reserve_beside(batch, robot, climb, tolerance=tolerance, workers=workers)
+    check_has_goal(found.scenario)
+    batch = drive_runs(found, vary or {}, Records.ENDS, workers=workers)
+    return reserve_beside(batch, tolerance=tolerance, workers=workers)
 
 
 def check_has_goal(climb: ClimbScenario) -> None:
@@ -186,11 +188,9 @@ def check_has_goal(climb: ClimbScenario) -> None:
         raise ParameterError("obstacle.kind is none: a grip reserve is of a climb that can fail; give the scenario an obstacle")
 
 
-def reserve_beside(
-    batch: ClimbBatch, robot: TrackedRobot, climb: ClimbScenario, *, tolerance: float = TOLERANCE, workers: int | None = None
-) -> GripReserve:
+def reserve_beside(batch: Batch, *, tolerance: float = TOLERANCE, workers: int | None = None) -> GripReserve:
     """Grip reserves of climbs that were run. What a run gets does not depend on its neighbours, to the last bit."""
-    again = _Again(batch, robot, climb, workers)
+    again = _Again(batch, workers)
     n, is_number = len(batch), batch.codes != track_verdict.NOT_FINITE
     ring = np.log(WIDEST_FACTOR) / _RINGS
     inner, outer = np.zeros(n), np.full(n, ring)  # distances: no change up to the one, a change at the other
@@ -214,12 +214,12 @@ def reserve_beside(
 class _Again:
     """Runs of a batch once more with their grip multiplied, and how they ended then."""
 
-    def __init__(self, batch: ClimbBatch, robot: TrackedRobot, climb: ClimbScenario, workers: int | None) -> None:
-        values, n = varied_numbers(robot, climb, batch.varied)
-        self.robot, self.climb, self.workers = robot, climb, workers
+    def __init__(self, batch: Batch, workers: int | None) -> None:
+        values, n = batch.run_of.values, len(batch)
+        self.found, self.workers = batch.run_of.of, workers
         self.varied = batch.varied
         self.grip = {name: np.broadcast_to(values[name], n) for name in _GRIP if name in values}
-        self.bounds = climb_bounds(robot, climb)
+        self.bounds = self.found.vehicle.bounds(batch.robot, None, batch.scenario)
         self.has_climbed = batch.has_climbed
         self.beyond = np.zeros((n, 2))  # code of the last other verdict on each side
 
@@ -238,7 +238,7 @@ class _Again:
     def _codes(self, runs: np.ndarray, factor: np.ndarray) -> np.ndarray:
         vary = {name: column[runs] for name, column in self.varied.items()}
         vary |= {name: self._scaled(name, column[runs], factor) for name, column in self.grip.items()}
-        return climb_many(self.robot, self.climb, vary, ends_only=True, workers=self.workers).codes
+        return drive_runs(self.found, vary, Records.ENDS, workers=self.workers).codes
 
     def _scaled(self, name: str, value: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """A number of grip times the factor, as far as such numbers may go: a soil's friction not beyond 60 degrees."""
@@ -250,7 +250,7 @@ class _Again:
 
 
 def _record(
-    batch: ClimbBatch, again: _Again, is_found: np.ndarray, sides: np.ndarray, inner: np.ndarray, outer: np.ndarray
+    batch: Batch, again: _Again, is_found: np.ndarray, sides: np.ndarray, inner: np.ndarray, outer: np.ndarray
 ) -> GripReserve:
     """Where both sides change at the same distance, what climbs is said to lose grip and what does not to gain some."""
     usual = np.where(batch.has_climbed, _LESS, _MORE)
@@ -264,8 +264,8 @@ def _record(
         factor=middle,
         factor_low=np.fmin(near, far),
         factor_high=np.fmax(near, far),
-        verdicts=batch.verdicts,
+        verdicts=batch.outcomes,
         beyond=tuple(verdict_of(code) if found else None for code, found in zip(codes.tolist(), is_found, strict=True)),
-        robot=batch.robot,
-        scenario=batch.scenario,
+        robot=batch.robot.name,
+        scenario=batch.ground,
     )

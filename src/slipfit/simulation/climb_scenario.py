@@ -17,6 +17,7 @@ from slipfit.simulation.scenario import (
     NonNegative,
     Number,
     Scenario,
+    Sensors,
     find_scenario,
     scenario_names,
     within_range,
@@ -137,6 +138,11 @@ class ClimbScenario(NamedFile):
         if self.obstacle.kind != "field":
             data["obstacle"] = {key: entry for key, entry in data["obstacle"].items() if key not in _OF_FIELDS}
         return data
+
+    @property
+    def sensors(self) -> Sensors:
+        """Climbs have none."""
+        return Sensors()
 
     def friction(self) -> tuple[float, float]:
         """Static and dynamic coefficient."""

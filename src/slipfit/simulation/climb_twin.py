@@ -1,13 +1,13 @@
 """A tracked robot's twin in a climb: its ground of friction stands for the climb's surface, its soil for the climb's soil."""
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from slipfit.errors import ParameterError
 from slipfit.library import TrackedRobot
 from slipfit.library.files import validated
 from slipfit.simulation.climb_scenario import ClimbScenario
-from slipfit.twin import TrackedTwin, find_climber
+from slipfit.simulation.engine import Driver
+from slipfit.twin import TrackedTwin
 from slipfit.twin.tracked import FRICTION, SOIL
 
 #: What a ground of each law stands for in a climb.
@@ -23,34 +23,29 @@ class OnGround(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def climber_on_ground(
-    driver: TrackedRobot | TrackedTwin | str | Path, climb: ClimbScenario, ground: str | None = None
-) -> OnGround:
+def climber_on_ground(driver: Driver, climb: ClimbScenario, ground: str | None = None) -> OnGround:
     """A twin's only ground of friction counts whatever the climb's surface, and its only soil where the climb has soil; of
     several, `ground` or the name in the climb chooses. A soil that `ground` names is there even if the climb has none."""
-    if isinstance(driver, str | Path):
-        driver = find_climber(driver)
-    if isinstance(driver, TrackedRobot):
+    robot, twin = driver
+    if twin is None:
         if ground is not None:
             raise ParameterError(
-                f"ground '{ground}' is given with the robot {driver.name}; a climb's surface and soil stand in its file, grounds "
+                f"ground '{ground}' is given with the robot {robot.name}; a climb's surface and soil stand in its file, grounds "
                 f"beside it belong to twins"
             )
-        return OnGround(driver, climb)
-    if not isinstance(driver, TrackedTwin):
-        raise ParameterError(f"robot is of type {type(driver).__name__}; expected a tracked robot, its twin, a name, or a file")
-    chosen = {law: _chosen(driver, climb, law, ground) for law in _PLACES}
+        return OnGround(robot, climb)
+    chosen = {law: _chosen(twin, climb, law, ground) for law in _PLACES}
     names = tuple(name for name in chosen.values() if name is not None)
     if not names:
-        said = f"the twin of {driver.robot.name} has no ground for this climb: surface and soil are the climb's own"
-        return OnGround(driver.robot, climb, (), (said,))
+        said = f"the twin of {robot.name} has no ground for this climb: surface and soil are the climb's own"
+        return OnGround(robot, climb, (), (said,))
     update: dict[str, Any] = {}
     if chosen[FRICTION] is not None:
-        update |= {"surface": None, **driver.values(chosen[FRICTION])}
+        update |= {"surface": None, **twin.values(chosen[FRICTION])}
     if chosen[SOIL] is not None:
-        update["soil"] = driver.values(chosen[SOIL])
-    whole = validated(ClimbScenario, dict(climb) | update, where=f"the twin of {driver.robot.name}, ground {' and '.join(names)}")
-    return OnGround(driver.robot, whole, names, tuple(_notes(driver, chosen)))
+        update["soil"] = twin.values(chosen[SOIL])
+    whole = validated(ClimbScenario, dict(climb) | update, where=f"the twin of {robot.name}, ground {' and '.join(names)}")
+    return OnGround(robot, whole, names, tuple(_notes(twin, chosen)))
 
 
 def _chosen(twin: TrackedTwin, climb: ClimbScenario, law: str, ground: str | None) -> str | None:

@@ -35,7 +35,14 @@ _PROFILES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"step": _at_once, "l
 
 def wheel_speeds(robot: Wheeled, v_mps: float, yaw_rate_radps: float, vy_mps: float = 0.0) -> np.ndarray:
     """Wheel speeds (rad/s) of a robot that would roll at this body velocity without slip: what drivers command."""
-    return np.asarray(robot.wheel_map() @ (v_mps, vy_mps, yaw_rate_radps))
+    return np.asarray(_rim_speeds(robot, v_mps, vy_mps, yaw_rate_radps) / robot.wheels.radius_m.value)
+
+
+def _rim_speeds(robot: Wheeled, v_mps: Any, vy_mps: Any, yaw_rate_radps: Any) -> np.ndarray:
+    """Wheel speeds times radius_m at a body velocity without slip, (wheels,) or, of columns, (runs, wheels). Sums of products by
+    hand: a matrix product may round otherwise in a batch than in a single run."""
+    along_x, along_y, about_z = robot.wheel_map(1.0).T
+    return np.asarray(v_mps * along_x + vy_mps * along_y + yaw_rate_radps * about_z)
 
 
 def no_load_voltage(motor: DcMotor, speed_radps: np.ndarray) -> np.ndarray:
@@ -61,9 +68,7 @@ def start_commands(robot: Wheeled, values: Mapping[str, Any], n: int) -> np.ndar
     def column(name: str) -> np.ndarray:
         return np.broadcast_to(np.asarray(values[name], dtype=float).reshape(-1, 1), (n, 1))
 
-    # Sums of products by hand: a matrix product may round otherwise in a batch than in a single run.
-    along_x, along_y, about_z = robot.wheel_map(1.0).T
-    rims = column("start_v_mps") * along_x + column("start_vy_mps") * along_y + column("start_yaw_rate_radps") * about_z
+    rims = _rim_speeds(robot, column("start_v_mps"), column("start_vy_mps"), column("start_yaw_rate_radps"))
     speeds = rims / column("radius_m")
     if isinstance(robot.powertrain, DcMotor):
         speeds = speeds * np.broadcast_to(np.reshape(_volts_per_radps(values), (-1, 1)), (n, 1))

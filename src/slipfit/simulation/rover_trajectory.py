@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -146,13 +146,8 @@ class RoverTrajectory(Trajectory):
         places = np.column_stack([self.x_m, self.y_m, self.z_m])
         return places if self.shape != "plane" else places @ plane_to_world(self.slope_rad, self.uphill_rad).T
 
-    def thinned(self, every: int) -> "RoverTrajectory":
-        """Every so many records; the lowest loads are those since the one before."""
-        kept = np.unique(np.append(np.arange(0, len(self.time_s), every), len(self.time_s) - 1))
-        thin: dict[str, Any] = {name: getattr(self, name)[kept] for name in (*self.body_fields, *self.wheel_fields)}
-        thin["lowest_load_n"] = np.minimum.reduceat(self.lowest_load_n, np.append(0, kept[:-1] + 1), axis=0)
-        thin |= {key: {name: column[kept] for name, column in getattr(self, key).items()} for key in ("flows", "stores")}
-        return replace(self, **thin)
+    def _more_thinned(self, kept: np.ndarray) -> dict[str, Any]:
+        return {key: {name: column[kept] for name, column in getattr(self, key).items()} for key in ("flows", "stores")}
 
     def _rows(self) -> list[str]:
         lines = super()._rows()

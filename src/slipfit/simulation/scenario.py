@@ -1,5 +1,6 @@
 """A scenario as its file describes it: where the robot stands, what it is told, and what watches it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -241,6 +242,17 @@ def find_scenario(name: str | Path) -> Scenario:
             f"shows them all; files of your own end in .yaml)"
         )
     return Scenario.load(_FOLDER / f"{name}.yaml")
+
+
+def as_scenario(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
+    """A scenario from a record, what its file holds, a name of the library or the path of a file."""
+    if isinstance(given, str | Path):
+        return find_scenario(given)
+    if isinstance(given, Mapping):
+        return Scenario.from_mapping({"schema": Scenario.kind(), **given}, where="scenario")
+    if not isinstance(given, Scenario):
+        raise ParameterError(f"scenario is of type {type(given).__name__}; expected a Scenario, what its file holds, or its path")
+    return given
 
 
 def standard_drive(drive: str = "skid_steer") -> Scenario:

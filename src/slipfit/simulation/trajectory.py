@@ -3,7 +3,7 @@
 import glob
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -42,6 +42,11 @@ class RunStatus(Enum):
     TIPPED_OVER = "The robot tipped over."
     SUNK_IN = "A wheel sank deeper than its radius; the soil is too soft for this load, or the wheel dug itself in."
     DIVERGED = "The numbers stopped being finite; check the robot's and the ground's constants of this run."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the run reached its end, or its goal."""
+        return self in (RunStatus.FINISHED, RunStatus.ARRIVED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +174,17 @@ class Trajectory:
         lasting = max(1, round(GRIP_WINDOW_S / float(self.time_s[1] - self.time_s[0])))
         longest = min(lasting, len(grip))
         return float(np.sort(grip, axis=0)[-longest].max())
+
+    def thinned(self, every: int) -> Self:
+        """Every so many records; the lowest loads are those since the one before."""
+        kept = np.unique(np.append(np.arange(0, len(self.time_s), every), len(self.time_s) - 1))
+        thin: dict[str, Any] = {name: getattr(self, name)[kept] for name in (*self.body_fields, *self.wheel_fields)}
+        thin["lowest_load_n"] = np.minimum.reduceat(self.lowest_load_n, np.append(0, kept[:-1] + 1), axis=0)
+        return replace(self, **thin, **self._more_thinned(kept))
+
+    def _more_thinned(self, kept: np.ndarray) -> dict[str, Any]:
+        """What else is recorded over time; nothing here."""
+        return {}
 
     def __repr__(self) -> str:
         return f"<Trajectory of {self.robot or 'a robot'} on {self.ground or 'a ground'}, {len(self.time_s)} records>"

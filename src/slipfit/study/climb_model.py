@@ -8,7 +8,8 @@ import numpy as np
 from slipfit.errors import ParameterError
 from slipfit.library import TrackedRobot, find_terrain
 from slipfit.library.files import nearest
-from slipfit.simulation.climb import climb_bounds, climb_many, climb_numbers
+from slipfit.simulation import simulate_many
+from slipfit.simulation.climb import climb_bounds, climb_numbers
 from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_reserve import check_has_goal, reserve_beside
 from slipfit.simulation.climb_scenario import ClimbScenario
@@ -26,7 +27,7 @@ _SHARED_NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class ClimbModel:
-    """A tracked robot and a climb, by `climb_many`; runs stop at their verdict, only the end is recorded."""
+    """A tracked robot and a climb, by `simulate_many`; runs stop at their verdict, only the end is recorded."""
 
     robot: TrackedRobot
     climb: ClimbScenario
@@ -73,11 +74,11 @@ class ClimbModel:
     def evaluate(self, inputs: Arrays, workers: int = 1) -> Verdicts:
         n = len(next(iter(inputs.values())))
         vary = {self.full_name(name): np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
-        batch = climb_many(self.robot, self.climb, vary, ends_only=True, workers=workers)
+        batch = simulate_many(self.robot, self.climb, vary, ends_only=True, workers=workers)
         code = {word: k for k, word in enumerate(self.outcomes)}
-        found = [code[verdict.name.lower()] for verdict in batch.verdicts]
+        found = [code[verdict.name.lower()] for verdict in batch.outcomes]
         numbers = [batch.margin, batch.stopped_at_s, batch.deepest_m]
         if self.has_reserve:
-            numbers.append(reserve_beside(batch, self.robot, self.climb, workers=workers).reserve)
+            numbers.append(reserve_beside(batch, workers=workers).reserve)
         measures = {name: np.ascontiguousarray(column) for name, column in zip(self.measures, numbers, strict=True)}
         return Verdicts(np.array(found, dtype=np.int16), measures)

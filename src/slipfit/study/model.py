@@ -10,10 +10,10 @@ from slipfit.errors import ParameterError
 from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot, find_terrain
 from slipfit.library.files import nearest
 from slipfit.simulation import RunStatus, Scenario, simulate_many
-from slipfit.simulation.assemble import bounds_of, named_values
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb, is_climb
 from slipfit.simulation.climb_twin import climber_on_ground
-from slipfit.simulation.run import robot_on_ground
+from slipfit.simulation.drives import VEHICLES
+from slipfit.simulation.run import as_driver, resolve
 from slipfit.simulation.scenario import find_scenario
 from slipfit.study.climb_model import ClimbModel
 from slipfit.study.file import FromTable, Limits, StepClimb, StudyFile
@@ -126,8 +126,8 @@ class ScenarioModel:
             raise ParameterError("success: arrived needs a route in the scenario; give end_x_m a limit instead")
 
     @property
-    def robot(self) -> Robot | OmniRobot:
-        return self.driver.robot if isinstance(self.driver, Twin | OmniTwin) else self.driver
+    def robot(self) -> Any:
+        return as_driver(self.driver).robot
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -138,13 +138,14 @@ class ScenarioModel:
 
     def full_name(self, name: str) -> str:
         short = {p.alias: p.name for p in GROUND_LAWS[self.surface.law].parameters if p.alias}
-        known = {*named_values(self.robot, self.surface, self.scenario), *bounds_of(self.robot, self.surface, self.scenario)}
+        vehicle, where = VEHICLES[self.robot.drive], (self.robot, self.surface, self.scenario)
+        known = {*vehicle.numbers(*where), *vehicle.bounds(*where)}
         if short.get(name, name) not in known:
             raise ParameterError(f"there is no number '{name}' in this run; {nearest(name, known)}")
         return short.get(name, name)
 
     def bounds(self, name: str) -> Bounds:
-        return bounds_of(self.robot, self.surface, self.scenario).get(name, (-np.inf, np.inf))
+        return VEHICLES[self.robot.drive].bounds(self.robot, self.surface, self.scenario).get(name, (-np.inf, np.inf))
 
     def made_of(self) -> dict[str, Any]:
         records = {"driver": self.driver, "scenario": self.scenario, "surface": self.surface}
@@ -158,7 +159,7 @@ class ScenarioModel:
         vary = {self.full_name(name): np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
         batch = simulate_many(self.driver, self.scenario, vary, ground=self.surface, ends_only=True, workers=workers)
         end = batch.end_pose
-        words = [_word(status) for status in batch.status]
+        words = [_word(status) for status in batch.outcomes]
         if isinstance(self.success, dict):
             is_good = np.array(batch.is_finished)
             for name, limits in self.success.items():
@@ -210,7 +211,8 @@ def _model_of(study: StudyFile) -> Model:
             f"scenario {study.scenario}: climbs are for tracked robots such as packbot, and this one is on wheels"
         )
     scenario = find_scenario(study.scenario)
-    _, surface = robot_on_ground(driver, scenario, _table_ground(study) or study.ground)
+    surface = resolve(driver, scenario, _table_ground(study) or study.ground).ground
+    assert surface is not None
     return ScenarioModel(driver, scenario, surface, dict(study.fixed), study.success)
 
 
@@ -230,7 +232,7 @@ def _climb_model(driver: TrackedRobot | TrackedTwin, study: StudyFile) -> ClimbM
     twin = driver if isinstance(driver, TrackedTwin) else None
     if study.ground is not None and twin is None:
         raise ParameterError("ground: a climb's surface and soil stand in its scenario; leave `ground` out")
-    robot, climb, grounds, _ = climber_on_ground(driver, climb, study.ground)
+    robot, climb, grounds, _ = climber_on_ground(as_driver(driver), climb, study.ground)
     if soil is not None:  # the study's own soil, not the twin's
         climb = ClimbScenario.from_mapping(climb.to_mapping() | {"soil": soil}, where=study.scenario)
         grounds = tuple(name for name in grounds if twin and twin.grounds[name].law == FRICTION)

@@ -13,6 +13,7 @@ class OmniTwin(TwinFile):
     """An omnidirectional robot and the grounds that something was found out on."""
 
     drive: ClassVar[str] = "omni"
+    powertrain: ClassVar[None] = None  # none is fitted
 
     robot: OmniRobot
     grounds: Annotated[dict[GroundName, FittedGround], Field(min_length=1)]

@@ -74,6 +74,7 @@ class TrackedTwin(TwinFile):
     """A tracked robot and the grounds that something was found out on."""
 
     drive: ClassVar[str] = "tracked"
+    powertrain: ClassVar[None] = None  # none is fitted
 
     robot: TrackedRobot
     grounds: Annotated[dict[GroundName, TrackGround], Field(min_length=1)]

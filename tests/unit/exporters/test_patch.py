@@ -9,7 +9,6 @@ import xml.etree.ElementTree as ET
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from unit.export.own_models import WHEELS, sdf, urdf
 
 from known_twins import known_twin
 from patience import HANG_S
@@ -19,6 +18,7 @@ from slipfit.exporters.dialects import CLASSIC, GZ
 from slipfit.exporters.patch import patch, patch_bytes
 from slipfit.exporters.xml_spans import parse_document
 from slipfit.twin import Twin
+from unit.exporters.own_models import WHEELS, sdf, urdf
 
 TWIN = known_twin()
 

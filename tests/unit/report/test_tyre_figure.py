@@ -10,7 +10,7 @@ from slipfit.calibration.tyre import fit_tyre
 from slipfit.contact import CURVES, LAWS
 from slipfit.report.tyre_figure import draw_law_comparison, draw_tyre_fit
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "calibrate" / "tyre"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "calibration" / "tyre"))
 from made_up_forces import forces
 
 

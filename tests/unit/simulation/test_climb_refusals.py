@@ -4,7 +4,7 @@ import pytest
 
 from slipfit.errors import SlipfitError
 from slipfit.library import TrackedRobot, find_tracked_robot
-from slipfit.simulation.climb import climb_many
+from slipfit.simulation import simulate_many
 from slipfit.simulation.climb_scenario import as_climb, find_climb
 
 CURB = {"schema": "slipfit/climb/1", "obstacle": {"kind": "curb", "height_m": 0.1}, "speed_mps": 0.3, "mu_static": 0.6}
@@ -41,7 +41,7 @@ def climb(**changes):
 )
 def test_climbs_that_make_no_sense_are_refused(scenario, vary, sentence):
     with pytest.raises(SlipfitError, match=sentence):
-        climb_many("packbot", climb(**scenario), vary)
+        simulate_many("packbot", climb(**scenario), vary)
 
 
 def test_belts_of_few_segments_are_refused():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slipfit.errors import ParameterError, SimulationError
-from slipfit.simulation.climb import climb_many
+from slipfit.simulation import simulate_many
 from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_reserve import GripReserve, grip_reserve
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
@@ -42,7 +42,7 @@ def test_it_crosses_zero_without_a_jump_and_with_one_slope():
     same runs jumps by a third there, since a robot that is held stands still however much it lacks."""
     logs = np.linspace(-0.12, 0.12, 16)
     vary = {"mu_static": 0.4535 * np.exp(logs)}
-    reserve, margin = grip_reserve("packbot", CURB, vary, tolerance=0.005).reserve, climb_many("packbot", CURB, vary).margin
+    reserve, margin = grip_reserve("packbot", CURB, vary, tolerance=0.005).reserve, simulate_many("packbot", CURB, vary).margin
     assert reserve[0] < -0.08
     assert reserve[-1] > 0.08
     assert np.abs(np.diff(reserve)).max() < logs[1] - logs[0] + 0.02
@@ -78,9 +78,9 @@ def _random(n):
 def test_the_sign_is_the_verdict_and_the_bracket_holds_the_change(robot, soil):
     """Any climb, eight of each kind: the definition, asked of runs at both ends of the bracket."""
     climb, vary = CURB | {"soil": soil}, _random(8)
-    found, batch = grip_reserve(robot, climb, vary), climb_many(robot, climb, vary, ends_only=True)
+    found, batch = grip_reserve(robot, climb, vary), simulate_many(robot, climb, vary, ends_only=True)
     assert np.array_equal(found.reserve > 0.0, batch.has_climbed)
-    assert found.verdicts == batch.verdicts
+    assert found.verdicts == batch.outcomes
     assert len(set(batch.has_climbed.tolist())) == 2
     low, high = (_with_grip(robot, climb, vary, factor) for factor in (found.factor_low, found.factor_high))
     assert np.array_equal((low != high)[found.is_found], np.ones(found.is_found.sum(), dtype=bool))
@@ -97,7 +97,7 @@ def _with_grip(robot, climb, vary, factor):
         soil = ClimbScenario(**climb).soil_values()
         more["cohesion_pa"] = soil["cohesion_pa"] * factor
         more["friction_angle_rad"] = np.minimum(np.arctan(np.tan(soil["friction_angle_rad"]) * factor), math.pi / 3.0)
-    return climb_many(robot, climb, vary | more, ends_only=True).has_climbed
+    return simulate_many(robot, climb, vary | more, ends_only=True).has_climbed
 
 
 def test_more_grip_may_be_too_much():
@@ -133,7 +133,7 @@ def test_a_run_does_not_feel_its_neighbours():
 
 
 def test_one_run_alone_has_the_reserve_of_a_run_among_others():
-    """Its verdict comes from the kernel for single runs, as `simulate_climb` tells it, and the search from that for many."""
+    """Its verdict comes from the kernel for single runs, as `simulate` tells it, and the search from that for many."""
     alone, beside = grip_reserve("packbot", CURB), grip_reserve("packbot", CURB, {"mu_static": np.array([0.8, 0.8])})
     assert alone.reserve[0] == beside.reserve[0]
     assert alone.reserve[0] > 0.0

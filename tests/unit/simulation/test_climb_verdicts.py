@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import brentq
 
 from slipfit.library import TrackedRobot
-from slipfit.simulation.climb import climb_many, simulate_climb
+from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_scenario import ClimbScenario
 from tracks import plain_climber
@@ -42,15 +42,17 @@ def with_mass_at(x_m, height_m):
 
 def test_a_ramp_is_climbed_from_the_friction_on_that_its_slope_has():
     """A robot that lies on a slope slides below mu = tan(slope), however long its tracks; 3 % for the way it gets there."""
-    batch = climb_many(plain_climber(), ramp(RAMP_RAD, 0.5), {"mu_static": math.tan(RAMP_RAD) * np.array([0.9, 0.97, 1.03, 1.1])})
-    assert batch.verdicts == (Verdict.SLIPPED, Verdict.SLIPPED, Verdict.CLIMBED, Verdict.CLIMBED)
+    batch = simulate_many(
+        plain_climber(), ramp(RAMP_RAD, 0.5), {"mu_static": math.tan(RAMP_RAD) * np.array([0.9, 0.97, 1.03, 1.1])}
+    )
+    assert batch.outcomes == (Verdict.SLIPPED, Verdict.SLIPPED, Verdict.CLIMBED, Verdict.CLIMBED)
 
 
 def test_a_robot_tips_over_backwards_where_its_mass_passes_the_rear_axle():
     """Mass a = 0.134 m ahead of the rear axle and e = 0.3 m up: on a slope steeper than atan(a/e) = 24.07° gravity passes behind
     the rear axle's foot. Slowly, and 2° on either side: at the ramp's foot the robot begins to turn up."""
     robot, limit = with_mass_at(-0.12, 0.3), math.atan(0.134 / 0.3)
-    below, above = (simulate_climb(robot, ramp(limit + math.radians(d), 1.0, speed_mps=0.1)) for d in (-2.0, 2.0))
+    below, above = (simulate(robot, ramp(limit + math.radians(d), 1.0, speed_mps=0.1)) for d in (-2.0, 2.0))
     assert below.verdict is Verdict.CLIMBED
     assert above.verdict is Verdict.TIPPED_BACKWARDS
 
@@ -58,8 +60,8 @@ def test_a_robot_tips_over_backwards_where_its_mass_passes_the_rear_axle():
 def test_a_robot_is_stuck_in_mud_that_resists_more_than_it_shears():
     """Sinkage W/(A k) = 43.8 mm; compacting takes 2 b k z²/2 = 13.4 N, and the mud's cohesion gives at most A c: 10.7 N at
     150 Pa, too little, and 213 N at 3 kPa, plenty."""
-    assert simulate_climb(plain_climber(), mud(150.0)).verdict is Verdict.STUCK_IN_SOIL
-    assert simulate_climb(plain_climber(), mud(3000.0)).verdict is Verdict.CLIMBED
+    assert simulate(plain_climber(), mud(150.0)).verdict is Verdict.STUCK_IN_SOIL
+    assert simulate(plain_climber(), mud(3000.0)).verdict is Verdict.CLIMBED
 
 
 @pytest.mark.parametrize("speed_mps", [0.3, -0.3], ids=["ahead", "back"])
@@ -67,9 +69,7 @@ def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
     """Neither ahead nor back, by the same sums: 100 Pa give 7.1 N and a little of the arcs. On 3 kPa the drive reaches its end,
     and no obstacle means no margin."""
     held, free = (
-        simulate_climb(
-            plain_climber(), ClimbScenario(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=12.0)
-        )
+        simulate(plain_climber(), ClimbScenario(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=12.0))
         for cohesion in (100.0, 3000.0)
     )
     assert held.verdict is Verdict.STUCK_IN_SOIL
@@ -82,7 +82,7 @@ def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
 def test_a_robot_that_sinks_to_its_middle_is_stuck():
     """Mud a twentieth as stiff: W / (A k) would be 0.88 m."""
     soil = mud(3000.0).soil | {"k_phi": 5e3}
-    deep = simulate_climb(plain_climber(), ClimbScenario(mu_static=0.8, soil=soil, speed_mps=0.0, duration_s=2.0))
+    deep = simulate(plain_climber(), ClimbScenario(mu_static=0.8, soil=soil, speed_mps=0.0, duration_s=2.0))
     assert deep.verdict is Verdict.STUCK_IN_SOIL
     assert deep["z_m"][-1] < 0.0
 
@@ -92,7 +92,7 @@ def test_a_robot_whose_belly_bears_most_is_high_centred():
     arcs pieces of 15°, a = R (1 - cos) up, with A_a = 4 b (pi/12 R) cos, gives z = 18.0 mm and 53 % of the weight on the belly,
     whose cohesion of 127 N outdoes the belts' 71 N. With c = 60 mm, more than the 43.8 mm of belts alone, the same robot drives
     up to the doorstep."""
-    centred, free = (simulate_climb(with_belly(c), mud(1000.0)) for c in (0.005, 0.06))
+    centred, free = (simulate(with_belly(c), mud(1000.0)) for c in (0.005, 0.06))
     assert centred.verdict is Verdict.HIGH_CENTRED
     angles = np.radians(np.arange(7.5, 90.0, 15.0))
     up, arcs = 0.089 * (1.0 - np.cos(angles)), 4.0 * 0.07 * 0.089 * np.pi / 12.0 * np.cos(angles)
@@ -110,7 +110,7 @@ def test_a_robot_whose_belly_bears_most_is_high_centred():
 def test_whoever_is_not_there_in_time_has_timed_out():
     """One metre at 0.1 m/s takes ten seconds; there are five."""
     obstacle = {"kind": "curb", "height_m": 0.05, "distance_m": 1.0}
-    late = simulate_climb(plain_climber(), ClimbScenario(mu_static=0.8, speed_mps=0.1, obstacle=obstacle, duration_s=5.0))
+    late = simulate(plain_climber(), ClimbScenario(mu_static=0.8, speed_mps=0.1, obstacle=obstacle, duration_s=5.0))
     assert late.verdict is Verdict.TIMED_OUT
     assert late.stopped_at_s == pytest.approx(5.0)
     assert late["time_s"][-1] == pytest.approx(5.0)
@@ -119,7 +119,7 @@ def test_whoever_is_not_there_in_time_has_timed_out():
 def test_runs_end_with_their_verdict():
     """Slipping is told after `patience_s` without progress, here 2 s; a ramp of 0.5 m at 0.3 m/s and 20° takes longer than
     (0.1 + 0.5 / sin 20° + L) / 0.3 = 6.9 s. Nothing is recorded after either, and the rest of the 30 s is not driven."""
-    batch = climb_many(plain_climber(), ramp(RAMP_RAD, 0.5, patience_s=2.0), {"mu_static": [0.3, 0.8]})
+    batch = simulate_many(plain_climber(), ramp(RAMP_RAD, 0.5, patience_s=2.0), {"mu_static": [0.3, 0.8]})
     slipped, climbed = batch.run(0), batch.run(1)
     assert 2.0 < slipped.stopped_at_s < 6.9 < climbed.stopped_at_s < 10.0
     for run in (slipped, climbed):
@@ -129,9 +129,10 @@ def test_runs_end_with_their_verdict():
 
 def test_many_climbs_are_kept_as_a_table(tmp_path):
     """What was varied and how it ended, one row per run, read back as numbers to the last digit."""
-    batch = climb_many(plain_climber(), ramp(RAMP_RAD, 0.5), {"mu_static": [0.3, 0.8]}, ends_only=True)
+    batch = simulate_many(plain_climber(), ramp(RAMP_RAD, 0.5), {"mu_static": [0.3, 0.8]}, ends_only=True)
     batch.save(tmp_path / "runs.csv")
     names, *rows = [line.split(",") for line in (tmp_path / "runs.csv").read_text().splitlines()]
-    assert names == ["run", "mu_static", "verdict", "margin", "stopped_at_s", "deepest_m"]
+    ends = ["end_x_m", "end_y_m", "end_heading_rad"]
+    assert names == ["run", "mu_static", "outcome", *ends, "margin", "stopped_at_s", "deepest_m"]
     assert [row[:3] for row in rows] == [["0", "0.3", "slipped"], ["1", "0.8", "climbed"]]
-    assert [float(row[3]) for row in rows] == batch.margin.tolist()
+    assert [float(row[6]) for row in rows] == batch.margin.tolist()

@@ -90,7 +90,7 @@ def test_many_drives_are_single_ones():
     assert many.arrived_at_s[2] == alone.arrived_at_s
     ends = simulate_many(ROVER, scenario, {"mass_kg": masses}, ends_only=True)
     assert np.array_equal(ends.arrived_at_s, many.arrived_at_s)
-    assert "3 drives" in many.summary()
+    assert "3  The robot reached its last waypoint." in many.summary()
 
 
 @pytest.mark.slow  # a kernel of its own
@@ -224,7 +224,7 @@ def test_a_run_with_a_number_that_is_none_has_no_result(name):
     """Also where a limit or a comparison swallows it; its neighbour is not touched."""
     good = named_values(FED, find_ground("rover_tyre"), straight(12.0))[name]
     batch = simulate_many(FED, straight(12.0, energy=True), {name: [math.nan, good]})
-    assert batch.status == (RunStatus.DIVERGED, RunStatus.FINISHED)
+    assert batch.outcomes == (RunStatus.DIVERGED, RunStatus.FINISHED)
 
 
 def test_no_alarm_where_no_motor_turns_over_any_energy():

@@ -48,13 +48,13 @@ def test_a_run_that_diverges_gets_a_status_and_the_others_go_on(twenty):
     masses = MASSES.copy()
     masses[[3, 11]] = np.nan
     batch = simulate_many("p3at", TURN, {"mass_kg": masses})
-    assert [i for i, status in enumerate(batch.status) if status is RunStatus.DIVERGED] == [3, 11]
+    assert [i for i, status in enumerate(batch.outcomes) if status is RunStatus.DIVERGED] == [3, 11]
     assert (~batch.is_finished).nonzero()[0].tolist() == [3, 11]
     assert batch.run(3).status is RunStatus.DIVERGED
     for i in batch.is_finished.nonzero()[0]:
         assert batch.records[i].tobytes() == twenty.records[i].tobytes()
-    assert "18 finished" in batch.summary()
-    assert "2 runs: The numbers stopped being finite" in batch.summary()
+    assert "18  The run reached its end." in batch.summary()
+    assert "2  The numbers stopped being finite" in batch.summary()
 
 
 def test_ends_only_records_start_and_end(twenty):
@@ -172,7 +172,7 @@ def test_a_scenario_may_be_what_its_file_holds():
     [
         ("p3at", {"command": []}, "scenario: "),
         ("p3at", 3, "scenario is of type int; expected a Scenario"),
-        (3, Scenario(commands=[{"for_s": 1.0, "v_mps": 0.2}]), "robot is of type int; expected a Robot"),
+        (3, Scenario(commands=[{"for_s": 1.0, "v_mps": 0.2}]), "robot is of type int; expected a robot"),
     ],
 )
 def test_what_is_no_scenario_and_no_robot_is_refused_with_a_sentence(robot, scenario, said):

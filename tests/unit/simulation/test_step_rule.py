@@ -7,7 +7,6 @@ from robots import busy_scenario
 from slipfit.errors import ParameterError
 from slipfit.library import find_ground, find_omni_robot, find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
-from slipfit.simulation.climb import climb_many, simulate_climb
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
 from slipfit.simulation.step_rule import LONGEST_STEP_S, in_short_steps
@@ -165,12 +164,12 @@ def test_a_drive_of_too_many_short_steps_is_refused():
 def test_climbs_with_the_longest_steps_end_as_with_the_usual_ones(name):
     """3 ms is within what packbot's contacts allow; it is divided into two steps of 1.5 ms."""
     usual = find_climb(name)
-    long = simulate_climb("packbot", usual.model_copy(update={"step_s": 0.003}))
-    drive = simulate_climb("packbot", usual)
+    long = simulate("packbot", usual.model_copy(update={"step_s": 0.003}))
+    drive = simulate("packbot", usual)
     assert long.verdict is drive.verdict
     assert long["x_m"][-1] == pytest.approx(drive["x_m"][-1], abs=WITHIN_M)
     assert long.heading_rad[-1] == pytest.approx(drive.heading_rad[-1], abs=WITHIN_RAD)
     assert not drive.notes
     assert [note for note in long.notes if "computed in 2 steps of 1.5 ms" in note]
-    batch = climb_many("packbot", usual.model_copy(update={"step_s": 0.003}), {"mass_kg": [31.8]}, ends_only=True)
+    batch = simulate_many("packbot", usual.model_copy(update={"step_s": 0.003}), {"mass_kg": [31.8]}, ends_only=True)
     assert "  note     step_s = 0.003 s is longer than the 2 ms" in batch.summary()

@@ -1,7 +1,7 @@
 """Run i of a batch is the single run with its number, to the last bit: every number that can be varied, of every drive.
 
 Numbers are listed by the functions that `vary` is checked against, so that a new one joins by itself. The expected motion is that
-of `simulate` and `simulate_climb` with the number written into the robot's, ground's or scenario's file."""
+of `simulate` with the number written into the robot's, ground's or scenario's file."""
 
 import numpy as np
 import pytest
@@ -11,9 +11,9 @@ from robots import changed, ground_with
 from slipfit.contact import LAWS
 from slipfit.library import OmniRobot, find_ground, find_omni_robot, find_robot, find_tracked_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
-from slipfit.simulation.assemble import bounds_of, named_values
-from slipfit.simulation.climb import climb_bounds, climb_many, climb_numbers, simulate_climb
+from slipfit.simulation.climb import climb_bounds, climb_numbers
 from slipfit.simulation.climb_scenario import as_climb, find_climb
+from slipfit.simulation.drives import VEHICLES
 from slipfit.twin import Twin
 from varied import Drive, climb_with, other_values
 
@@ -33,6 +33,10 @@ def drive_of(robot, surface, commands=RAMPS, **scenario):
     scenario = {"schema": Scenario.kind(), "commands": commands, "start": MOVING, "record_s": 0.01, **scenario}
     surface = find_ground(surface) if isinstance(surface, str) else surface
     return Drive(robot, Scenario.from_mapping(scenario, where="drive"), surface)
+
+
+def numbers_of(robot, ground, scenario):
+    return VEHICLES[robot.drive].numbers(robot, ground, scenario)
 
 
 def omni_changed(name, **wheels):
@@ -65,7 +69,7 @@ OF_OMNI_WHEELS_TOO = {("mecanum", "kinetic_ratio")}
 NUMBERS = [
     (kind, name)
     for kind, d in DRIVES.items()
-    for name in named_values(d.robot, d.ground, d.scenario)
+    for name in numbers_of(d.robot, d.ground, d.scenario)
     if (kind, name) not in OF_OMNI_WHEELS_TOO
 ]
 
@@ -81,8 +85,10 @@ def assert_same_drive(run, alone):
 
 
 def assert_runs_are_single_drives(drive, name, driver=None):
-    numbers = named_values(drive.robot, drive.ground, drive.scenario)
-    values = other_values(name, float(numbers[name]), bounds_of(drive.robot, drive.ground, drive.scenario))
+    numbers = numbers_of(drive.robot, drive.ground, drive.scenario)
+    values = other_values(
+        name, float(numbers[name]), VEHICLES[drive.robot.drive].bounds(drive.robot, drive.ground, drive.scenario)
+    )
     batch = simulate_many(driver(drive.robot) if driver else drive.robot, drive.scenario, {name: values}, ground=drive.ground)
     for i, value in enumerate(values):
         one = drive.single(name, value)
@@ -108,7 +114,7 @@ WITH_A_KERNEL = {("wheel_slip_cone", "relaxation_long_m"), ("wheel_slip_cone", "
 )
 def test_every_constant_of_every_law(law, name):
     drive = drive_of(find_robot("p3at"), ground_with(law), STEPS)
-    if name in named_values(drive.robot, drive.ground, drive.scenario):
+    if name in numbers_of(drive.robot, drive.ground, drive.scenario):
         assert_runs_are_single_drives(drive, name)
 
 
@@ -130,7 +136,7 @@ def twin_of(robot):
 TWIN_DRIVE = drive_of(find_robot("p3at"), known_twin().ground("floor"), ground=TILTED)
 
 
-@pytest.mark.parametrize("name", named_values(TWIN_DRIVE.robot, TWIN_DRIVE.ground, TWIN_DRIVE.scenario))
+@pytest.mark.parametrize("name", numbers_of(TWIN_DRIVE.robot, TWIN_DRIVE.ground, TWIN_DRIVE.scenario))
 def test_a_run_of_a_twin_is_the_single_drive_with_its_number(name):
     assert_runs_are_single_drives(TWIN_DRIVE, name, twin_of)
 
@@ -150,7 +156,7 @@ ROUTE_DRIVE = Drive(
 
 @pytest.mark.parametrize(
     "name",
-    sorted(named_values(ROUTE_DRIVE.robot, ROUTE_DRIVE.ground, ROUTE_DRIVE.scenario).keys() - KNOWN_TO_THE_CONTROLLER),
+    sorted(numbers_of(ROUTE_DRIVE.robot, ROUTE_DRIVE.ground, ROUTE_DRIVE.scenario).keys() - KNOWN_TO_THE_CONTROLLER),
 )
 def test_a_run_on_a_route_is_the_single_drive_with_its_number(name):
     assert_runs_are_single_drives(ROUTE_DRIVE, name)
@@ -181,9 +187,9 @@ CLIMB_NUMBERS = [(kind, name) for kind, climb in CLIMBS.items() for name in clim
 def test_a_run_of_a_batch_of_climbs_is_the_single_climb_with_its_number(kind, name):
     climb = CLIMBS[kind]
     values = other_values(name, float(climb_numbers(PACKBOT, climb)[name]), climb_bounds(PACKBOT, climb))
-    batch = climb_many(PACKBOT, climb, {name: values})
+    batch = simulate_many(PACKBOT, climb, {name: values})
     for i, value in enumerate(values):
-        alone, run = simulate_climb(*climb_with(PACKBOT, climb, name, value)), batch.run(i)
+        alone, run = simulate(*climb_with(PACKBOT, climb, name, value)), batch.run(i)
         assert run.verdict is alone.verdict
         for key, column in alone.columns.items():
             assert run.columns[key].tobytes() == column.tobytes(), key

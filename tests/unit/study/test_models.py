@@ -8,7 +8,7 @@ from slipfit.errors import ParameterError
 from slipfit.library import Terrain, find_tracked_robot
 from slipfit.report.study_example import example_panel
 from slipfit.report.study_report import study_page
-from slipfit.simulation.climb import climb_many
+from slipfit.simulation import simulate_many
 from slipfit.study import Study, prepare, run_study
 from slipfit.study.file import StudyFile
 from slipfit.study.sample import Span
@@ -116,9 +116,9 @@ class TestTrackedRobot:
         prepared = prepare(curb())
         inputs = prepared.sampler.inputs([Span(1, 0, 8)])
         found = prepared.model.evaluate(inputs, 1)
-        batch = climb_many(find_tracked_robot("packbot"), CLIMB, inputs, ends_only=True)
+        batch = simulate_many(find_tracked_robot("packbot"), CLIMB, inputs, ends_only=True)
         assert np.array_equal(found.outcome == 0, batch.has_climbed)
-        assert [prepared.model.outcomes[k] for k in found.outcome] == [verdict.name.lower() for verdict in batch.verdicts]
+        assert [prepared.model.outcomes[k] for k in found.outcome] == [verdict.name.lower() for verdict in batch.outcomes]
 
     def test_soil_of_the_table_with_its_spreads(self, curb):
         """dry_sand has spreads for its six constants [Wong2008]; the climb is driven on it."""

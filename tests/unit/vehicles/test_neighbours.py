@@ -10,7 +10,6 @@ from robots import busy_scenario, ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_omni_robot
 from slipfit.simulation import Scenario, simulate_many
-from slipfit.simulation.climb import climb_many
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
 
@@ -86,7 +85,7 @@ def test_tracked_robots(name):
     ranges = {"height_m": (0.04, 0.16), "mu_static": (0.1, 1.2), "mass_kg": (15.0, 60.0), "speed_mps": (0.1, 0.9)}
     if name != "stairs":
         ranges |= {"yaw_rad": (-0.6, 0.6)}
-    assert_alike_in_any_order(lambda vary: climb_many("packbot", scenario, vary), ranges)
+    assert_alike_in_any_order(lambda vary: simulate_many("packbot", scenario, vary), ranges)
 
 
 @pytest.mark.slow
@@ -95,4 +94,4 @@ def test_tracked_robots_over_terrain():
     obstacle = {"kind": "field", "terrain": "bump_3cm", "run_m": 0.5}
     scenario = {"mu_static": 0.8, "obstacle": obstacle, "duration_s": 1.0, "speed_mps": 0.3}
     ranges = {"start_x_m": (0.2, 1.2), "mu_static": (0.1, 1.2), "mass_kg": (15.0, 60.0), "speed_mps": (0.1, 0.9)}
-    assert_alike_in_any_order(lambda vary: climb_many("packbot", scenario, vary), ranges)
+    assert_alike_in_any_order(lambda vary: simulate_many("packbot", scenario, vary), ranges)

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from unit.calibrate.ladder.logged_drives import RADIUS_M, STEP_S, TRUTH, logged_drive, moved_by_truth
 
 from slipfit.calibration.ladder import drive_of, fit_rung
 from slipfit.calibration.ladder.rungs import drifting_icr, icr, track_and_gain
@@ -14,6 +13,7 @@ from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.provenance import with_truth
 from slipfit.logs.rims import rims_of, silences
+from unit.calibration.ladder.logged_drives import RADIUS_M, STEP_S, TRUTH, logged_drive, moved_by_truth
 
 HUSKY = find_robot("husky")
 WIDTH_M = (TRUTH["y_left_m"] - TRUTH["y_right_m"]) / (0.5 * (TRUTH["gain_left"] + TRUTH["gain_right"]))

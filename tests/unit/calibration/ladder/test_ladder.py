@@ -4,8 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from unit.calibrate.ladder.known_drives import known_drive
-from unit.calibrate.ladder.logged_drives import RADIUS_M, TRUTH, logged_drive
 
 from slipfit.calibration.ladder import compare, drive_of, fit_rung, scored
 from slipfit.calibration.ladder.bands import bands_of, sizes
@@ -16,6 +14,8 @@ from slipfit.library import find_robot
 from slipfit.logs import Channel
 from slipfit.logs.rims import rims_of, seldom_hz
 from slipfit.report.ladder_figure import draw_ladder
+from unit.calibration.ladder.known_drives import known_drive
+from unit.calibration.ladder.logged_drives import RADIUS_M, TRUTH, logged_drive
 
 HUSKY = find_robot("husky")
 

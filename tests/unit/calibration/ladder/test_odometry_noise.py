@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from unit.calibrate.ladder.known_drives import HORIZON_S, known_drive, scored_track_and_gain
 
 from slipfit.calibration.ladder.odometry_noise import amcl_noise, drifts, odometry_noise
 from slipfit.library import find_robot
 from slipfit.logs.rims import GRID_S
+from unit.calibration.ladder.known_drives import HORIZON_S, known_drive, scored_track_and_gain
 
 
 def arc(way_m, turn_rad, points=51):

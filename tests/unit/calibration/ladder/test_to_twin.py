@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from unit.calibrate.ladder.known_drives import known_drive, known_ladder
 
 from slipfit.calibration.ladder.to_twin import with_ladder
 from slipfit.errors import ExportError, ParameterError
 from slipfit.exporters import export
 from slipfit.twin import Status, Twin
+from unit.calibration.ladder.known_drives import known_drive, known_ladder
 
 LOGS = {"log c_long_per_n": np.log(0.002), "log c_lat_per_n": np.log(0.004), "log mu": np.log(0.8)}
 

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from unit.calibrate.odometry.loops import loop_log
-from unit.calibrate.odometry.squares import TRACK_M, legs, run
 
 import slipfit as sf
 from slipfit.calibration.odometry import OdometryModel, constants_of
@@ -14,6 +12,8 @@ from slipfit.errors import LogError, ParameterError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.provenance import with_truth
+from unit.calibration.odometry.loops import loop_log
+from unit.calibration.odometry.squares import TRACK_M, legs, run
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "atrv_jr_odometry.yaml"
 COUNTS = 1000.0

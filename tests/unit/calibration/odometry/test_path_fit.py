@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from unit.calibrate.odometry.squares import RADIUS_M, TRACK_M, legs, robot, run, square
 
 from slipfit.calibration.odometry.path_fit import fit_runs
 from slipfit.calibration.odometry.travel import OdometryModel, run_of_log, spin_share
@@ -13,6 +12,7 @@ from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.provenance import with_truth
 from slipfit.twin import Status
+from unit.calibration.odometry.squares import RADIUS_M, TRACK_M, legs, robot, run, square
 
 TRUTH = robot(1.001, 1.012, 1.003, spin=0.995, offset=0.006)
 

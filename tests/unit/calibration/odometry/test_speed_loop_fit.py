@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from unit.calibrate.odometry.loops import LEFT, RIGHT, loop_log
 
 from slipfit.calibration.odometry.commands import has_commands, told_speeds
 from slipfit.calibration.odometry.speed_loop import fit_speed_loops
@@ -13,6 +12,7 @@ from slipfit.library import find_robot
 from slipfit.logs import Channel
 from slipfit.simulation.speed_loop import SpeedLoop
 from slipfit.twin import FittedPowertrain, Status
+from unit.calibration.odometry.loops import LEFT, RIGHT, loop_log
 
 ROBOT = find_robot("atrv_jr")
 TRUTH = {

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from unit.calibrate.odometry.loops import loop_log
 
 from slipfit.calibration.odometry.from_log import constants_of_log
 from slipfit.calibration.odometry.turning import effective_track_of_log
 from slipfit.errors import LogError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
+from unit.calibration.odometry.loops import loop_log
 
 P3AT = find_robot("p3at")
 

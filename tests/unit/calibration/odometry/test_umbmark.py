@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from unit.calibrate.odometry.squares import RADIUS_M, TRACK_M, robot, run, square
 
 from slipfit.calibration.odometry.travel import OdometryModel, error_percent
 from slipfit.calibration.odometry.umbmark import umbmark, umbmark_of_runs
 from slipfit.errors import LogError
+from unit.calibration.odometry.squares import RADIUS_M, TRACK_M, robot, run, square
 
 SIDE_M = 4.0
 NUMBERS = {"side_m": SIDE_M, "track_m": TRACK_M, "radius_m": RADIUS_M}

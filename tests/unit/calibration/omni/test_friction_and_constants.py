@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from unit.calibrate.omni.made_up_runs import ROBOT, line, run
 
 from slipfit.calibration.omni import Contact, Layout, OmniCalibration, calibrate_omni, fit_constants, fit_friction, steady_motion
 from slipfit.errors import LogError, ParameterError
@@ -10,6 +9,7 @@ from slipfit.library import Ground, find_omni_robot
 from slipfit.simulation import simulate
 from slipfit.twin import Status
 from slipfit.vehicles.omni_kinematics import wheel_map
+from unit.calibration.omni.made_up_runs import ROBOT, line, run
 
 TRUTH = Contact(mu_ratio=0.9, steepness_s_per_m=40.0, com_x_m=-0.01, com_y_m=0.004)
 MU_W, IDLE_A = 0.5, 0.15

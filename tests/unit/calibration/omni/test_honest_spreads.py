@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from unit.calibrate.omni.made_up_motors import INDUCTANCE_H, RESISTANCE_OHM, K, motor_log
-from unit.calibrate.omni.made_up_runs import ROBOT, line, run
 
 from slipfit.calibration.omni import (
     Contact,
@@ -20,6 +18,8 @@ from slipfit.calibration.omni.runs import dead_reckoned
 from slipfit.calibration.omni.steady import steady_part
 from slipfit.library import OmniRobot, find_omni_robot
 from slipfit.twin import Status
+from unit.calibration.omni.made_up_motors import INDUCTANCE_H, RESISTANCE_OHM, K, motor_log
+from unit.calibration.omni.made_up_runs import ROBOT, line, run
 
 RUN_SLIP = 0.004
 

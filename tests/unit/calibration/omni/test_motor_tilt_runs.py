@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from unit.calibrate.omni.made_up_motors import INDUCTANCE_H, RESISTANCE_OHM, SUPPLY_V, K, motor_log
-from unit.calibrate.omni.made_up_runs import ROBOT, line, log_of
 
 from slipfit.calibration.omni import fit_motors, omni_run_of_log, runs_of_logs, tilt_tests
 from slipfit.errors import LogError, ParameterError
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, POSE, wheel_columns
 from slipfit.twin import Status
+from unit.calibration.omni.made_up_motors import INDUCTANCE_H, RESISTANCE_OHM, SUPPLY_V, K, motor_log
+from unit.calibration.omni.made_up_runs import ROBOT, line, log_of
 
 
 def test_constants_come_back_where_voltage_is_logged_quickly():

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from unit.calibrate.omni.made_up_runs import ROBOT, line, run
 
 from slipfit.calibration.omni import SlipMap, calibrate_omni, end_percent, fit_slip_map
 from slipfit.calibration.omni.directions import Shapes, over_directions
 from slipfit.errors import LogError, ParameterError
+from unit.calibration.omni.made_up_runs import ROBOT, line, run
 
 OFFSET_M = (0.006, -0.01)
 

@@ -1,0 +1,9 @@
+"""One adapter for each drive type: what the engine asks of a vehicle (`engine.Vehicle`). A new one joins with a line."""
+
+from slipfit.simulation.drives.omni import Omni
+from slipfit.simulation.drives.skid_steer import SkidSteer
+from slipfit.simulation.drives.tracked import Tracked
+from slipfit.simulation.engine import Vehicle
+
+#: Adapters by what a robot's `drive` says.
+VEHICLES: dict[str, Vehicle] = {"skid_steer": SkidSteer(), "omni": Omni(), "tracked": Tracked()}

@@ -1,0 +1,146 @@
+"""What skid-steer and omnidirectional robots share: grounds and twins, commands on planes, records of body and wheels."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from slipfit.errors import ParameterError, SimulationError
+from slipfit.library import Ground, find_ground
+from slipfit.simulation.assemble import Values, bounds_of, named_values, varied, with_one_law
+from slipfit.simulation.batch import Batch
+from slipfit.simulation.commands import command_ends
+from slipfit.simulation.engine import Bounds, Driver, Records, Resolved, Run, Schedule, Setup
+from slipfit.simulation.run_commands import RunCommands
+from slipfit.simulation.scenario import Scenario, as_scenario
+from slipfit.simulation.step_rule import in_short_steps
+from slipfit.simulation.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
+from slipfit.vehicles import planar_body, run_loop
+
+_OUTCOMES = {run_loop.OK: RunStatus.FINISHED, run_loop.NOT_FINITE: RunStatus.DIVERGED}
+
+
+class Wheeled:
+    """Robots on wheels that follow commands on a plane."""
+
+    kernel: ClassVar[Callable[..., None]]
+
+    # --- who and where ----------------------------------------------------------------------------------------------
+
+    def resolve(self, driver: Driver, scenario: Any, ground: Any) -> Resolved:
+        """A twin's only ground counts whatever the scenario names; of several, `ground` or the scenario's surface chooses."""
+        drive, notes = in_short_steps(as_scenario(scenario))
+        chosen = _ground(driver.twin, drive, ground)
+        self.check(driver.robot, chosen, drive)
+        return Resolved(self, driver.robot, drive, chosen, driver.twin and driver.twin.powertrain, notes)
+
+    def check(self, robot: Any, ground: Ground, scenario: Scenario) -> None:
+        """A sentence where robot, ground and scenario do not go together."""
+
+    def place(self, found: Resolved) -> str:
+        """Where it drives, in words."""
+        return str(found.ground.name)
+
+    # --- numbers ----------------------------------------------------------------------------------------------------
+
+    def numbers(self, robot: Any, ground: Any, scenario: Any) -> Values:
+        """Every number of a run that can be varied, by its name."""
+        return named_values(robot, ground, scenario)
+
+    def bounds(self, robot: Any, ground: Any, scenario: Any) -> Bounds:
+        """Between which values they may lie."""
+        return bounds_of(robot, ground, scenario)
+
+    def varied(self, found: Resolved, vary: Mapping[str, Any]) -> tuple[Values, int]:
+        """The numbers with some replaced by arrays, one entry per run; and the number of runs."""
+        where = (found.robot, found.ground, found.scenario)
+        assert found.ground is not None
+        return varied(self.numbers(*where), vary, self.bounds(*where), found.ground)
+
+    # --- running ----------------------------------------------------------------------------------------------------
+
+    def assemble(self, robot: Any, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
+        """The kernel's tuple of n runs on a plane that follow a table of commands, (steps, wheels)."""
+        raise NotImplementedError
+
+    def set_up(self, run: Run, records: Records) -> Setup:
+        """Whole records: the last command is held until the last one is full."""
+        found, n = run.of, run.n
+        robot, ground, scenario = found.robot, found.ground, found.scenario
+        assert ground is not None
+        rows = int(command_ends(scenario)[-1])
+        every = rows if records is Records.ENDS else max(1, min(rows, round(scenario.record_s / scenario.step_s)))
+        commands = RunCommands.of(robot, scenario, run.values, n, powertrain=found.powertrain, every=every)
+        every = 1 if records is Records.EVERY_STEP else every
+
+        def assemble(runs: np.ndarray) -> tuple[Any, RunCommands]:
+            own = commands.of_runs(runs)
+            return self.assemble(robot, ground, own.values, own.shared, len(runs)), own
+
+        count = len(robot.wheels.at_m.value)
+        return Setup(
+            kernel=type(self).kernel,
+            schedule=Schedule(1, every, commands.steps, scenario.step_s),
+            columns=dict.fromkeys(planar_body.BODY_COLUMNS, 1) | {f"wheel_{name}": count for name in run_loop.WHEEL_COLUMNS},
+            groups=with_one_law(ground, run.values, n),
+            assemble=assemble,
+            commands=commands,
+        )
+
+    def check_sensors(self, found: Resolved) -> None:
+        """Sensors are simulated on planes."""
+        if found.scenario.ground.shape == "terrain":
+            raise SimulationError("sensors: they are simulated on planes only; leave them out on a terrain")
+
+    # --- what came out ----------------------------------------------------------------------------------------------
+
+    def outcomes(self, batch: Batch) -> tuple[RunStatus, ...]:
+        """How each run ended."""
+        return tuple(_OUTCOMES[code] for code in batch.codes.tolist())
+
+    def end_pose(self, batch: Batch) -> np.ndarray:
+        """x, y, heading of the wheels' centre at the end, shape (runs, 3)."""
+        return batch.records[:, -1, :3]
+
+    def margin(self, batch: Batch) -> np.ndarray:
+        """There is no obstacle."""
+        return np.full(len(batch), np.nan)
+
+    def arrived_at_s(self, batch: Batch) -> np.ndarray:
+        """There is no route."""
+        return np.full(len(batch), np.nan)
+
+    def trajectory(self, batch: Batch, i: int) -> Trajectory:
+        """One run."""
+        record, found = batch.records[i], batch.run_of.of
+        body = [batch.slices[name] for name in planar_body.BODY_COLUMNS]
+        wheels = [batch.slices[f"wheel_{name}"] for name in run_loop.WHEEL_COLUMNS]
+        columns: dict[str, Any] = {"time_s": batch.time_s}
+        columns |= {name: record[:, where][:, 0] for name, where in zip(BODY_FIELDS[1:], body, strict=True)}
+        columns |= {name: record[:, where] for name, where in zip(WHEEL_FIELDS, wheels, strict=True)}
+        assert batch.commands is not None
+        return Trajectory(
+            **columns,
+            robot=found.robot.name,
+            ground=batch.ground,
+            status=batch.outcomes[i],
+            effort_limit=batch.value("torque_limit_nm", i) if "torque_limit_nm" in batch.run_of.values else float("inf"),
+            slope_rad=batch.value("slope_rad", i),
+            commanded_turn_rad=batch.commands.turn_rad(i),
+            drive=found.robot.drive,
+            notes=batch.notes,
+        )
+
+
+def _ground(twin: Any, scenario: Scenario, given: Ground | str | Path | None) -> Ground:
+    if isinstance(given, Ground):
+        return given
+    named = scenario.ground.surface if given is None else given
+    if twin is not None and (given is None or given in twin.grounds):
+        chosen: Ground = twin.ground(str(named) if named in twin.grounds else None)
+        return chosen
+    try:
+        return find_ground(named)
+    except ParameterError as error:
+        raise ParameterError(str(error) if given else f"ground.surface: {error}") from None
