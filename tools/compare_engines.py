@@ -89,33 +89,20 @@ def is_tracked(robot: str) -> bool:
 def drive_many(robot: str, case: Case, vary: dict[str, np.ndarray]) -> list[tuple[dict[str, np.ndarray], str]]:
     """Columns by name and the outcome of each run; `robot` is a name, or a twin's file."""
     import slipfit as sf
-    from slipfit.simulation.climb import climb_many
 
-    if is_tracked(robot):
-        climbs = climb_many(robot, case.scenario, vary)
-        runs = [climbs.run(i) for i in range(len(climbs))]
-        return [(columns_of(run.columns), run.verdict.name) for run in runs]
     batch = sf.simulate_many(robot, case.scenario, vary, ground=case.ground)
-    drives = [batch.run(i) for i in range(len(batch))]
-    return [(columns_of(drive), drive.status.name) for drive in drives]
+    runs = [batch.run(i) for i in range(len(batch))]
+    tables = [columns_of(run.columns if is_tracked(robot) else run) for run in runs]
+    return [(table, outcome.name) for table, outcome in zip(tables, batch.outcomes, strict=True)]
 
 
 def numbers_of(case: Case) -> tuple[dict[str, float], dict[str, tuple[float, float]]]:
     """What can be varied: nominal numbers and bounds by name. Only where a recording is made without --like."""
-    from slipfit.library import find_any_robot
-    from slipfit.simulation.assemble import bounds_of, named_values
-    from slipfit.simulation.climb import climb_bounds, climb_numbers
-    from slipfit.simulation.climb_scenario import find_climb
-    from slipfit.simulation.run import robot_on_ground
-    from slipfit.simulation.scenario import find_scenario
+    from slipfit.simulation.run import resolve
 
-    robot: Any = find_any_robot(case.robot)
-    if is_tracked(case.robot):
-        climb = find_climb(case.scenario)
-        return climb_numbers(robot, climb), climb_bounds(robot, climb)
-    scenario = find_scenario(case.scenario)
-    _, ground = robot_on_ground(robot, scenario, case.ground)
-    return named_values(robot, ground, scenario), bounds_of(robot, ground, scenario)
+    found = resolve(case.robot, case.scenario, case.ground)
+    where = (found.robot, found.ground, found.scenario)
+    return found.vehicle.numbers(*where), found.vehicle.bounds(*where)
 
 
 def possible_cases() -> Iterator[Case]:

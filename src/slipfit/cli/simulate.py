@@ -79,7 +79,7 @@ def simulate(
         working("simulating; a law that was never run here is compiled first, some 20 s, up to a minute or two on soil"),
         _told_with(scenario),
     ):
-        trajectory = run(driver, drive, ground=surface)
+        trajectory = run(driver, drive, ground=surface)  # a twin brings its powertrain along
     if out:
         trajectory.save(out, force=force)
     written = [out] if out else []
