@@ -150,7 +150,8 @@ def _fit_drive(
     spread = spread_of(solution)
     posterior = sample_posterior(problem, solution, spread, progress=progress) if is_sampled else None
     progress(f"running the published protocol on {name}")
-    return _record(name, log, problem, solution, spread, inspection, _protocol(corrected, robot, counts), posterior)
+    protocol = _protocol(corrected, robot, counts, ground.gravity_mps2.value)
+    return _record(name, log, problem, solution, spread, inspection, protocol, posterior)
 
 
 def _shortened(wheels: WheelAngles) -> WheelAngles:
@@ -201,11 +202,11 @@ def unknowns_of(problem: Problem, robot: Robot, gyro_scale_std: float = 0.0) -> 
     return found + (pose_unknowns() if has_pose else [])
 
 
-def _protocol(log: DriveLog, robot: Robot, counts: float | None) -> ProtocolResult | None:
+def _protocol(log: DriveLog, robot: Robot, counts: float | None, gravity_mps2: float) -> ProtocolResult | None:
     """The method of [Trimble2022] on the same log, to stand beside; a log that it cannot use is no error."""
     for method in ("central", "imu"):
         try:
-            return run_protocol(log, robot, method=method, counts_per_turn=counts)
+            return run_protocol(log, robot, method=method, gravity_mps2=gravity_mps2, counts_per_turn=counts)
         except SlipfitError:
             continue
     return None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robots import changed, unlimited, wheel_slip
+from slipfit.calibration import calibrate
 from slipfit.calibration.protocol import Pooled, RunVerdict, run_protocol
 from slipfit.calibration.spin_test import SpinGeometry, ratio_from_spin, yaw_rate_of_spin
 from slipfit.calibration.step_test import StepOutcome, c_long_from_step
@@ -205,3 +206,9 @@ def test_backing_up_in_any_direction_gives_the_same():
     scenario = Scenario(commands=commands, sensors=SENSORS, start={"heading_rad": 2.0})
     found = run_protocol(simulate(P3AT, scenario, ground=wheel_slip()).readings, P3AT)
     assert found.c_long_per_n.mean == pytest.approx(0.005, rel=0.03)
+
+
+def test_a_fit_hands_its_gravity_to_the_protocol(clean):
+    """m g / n of 20 kg on four wheels under the gravity of Mars, 3.71 m/s²: 18.55 N."""
+    fit = calibrate(clean, robot=P3AT, gravity_mps2=3.71)
+    assert fit.drives[0].protocol.static_load_n == pytest.approx(20.0 * 3.71 / 4)
