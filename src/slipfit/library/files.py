@@ -33,7 +33,18 @@ _WORDS |= {
 }
 
 
-class FileModel(BaseModel):
+class _OneSentence(type(BaseModel)):  # type: ignore[misc]
+    """Records that are built in Python from wrong values raise our error, with the sentence that a file would get. What pydantic
+    builds by itself, from a file or inside another record, does not come by here: there it collects the path to the value."""
+
+    def __call__(cls, *args: Any, **values: Any) -> Any:
+        try:
+            return super().__call__(*args, **values)
+        except ValidationError as error:
+            raise ParameterError(f"{cls.__name__}: {_sentence(cls, values, error)}") from None
+
+
+class FileModel(BaseModel, metaclass=_OneSentence):
     """A part of a file: unknown keys are errors, records do not change."""
 
     model_config = ConfigDict(

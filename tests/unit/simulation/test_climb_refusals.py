@@ -86,3 +86,9 @@ def test_other_units_are_recognised(changes, sentence):
 def test_a_drive_for_wheels_is_no_climb():
     with pytest.raises(SlipfitError, match=r"step_and_spin is a drive for robots on wheels; .* curb_117mm"):
         find_climb("step_and_spin")
+
+
+def test_climbs_that_do_not_fit_into_memory_are_refused():
+    """A million runs of 1001 records with 31 columns of 8 bytes: 248 GB."""
+    with pytest.raises(SlipfitError, match="248 GB; take a larger record_s"):
+        simulate_many("packbot", climb(duration_s=10.0, record_s=0.01), {"mu_static": [0.6] * 1_000_000})
