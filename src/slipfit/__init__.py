@@ -40,7 +40,7 @@ _HOMES = {
     "Command": "slipfit.simulation",
     "Trajectory": "slipfit.simulation",
     "Batch": "slipfit.simulation",
-    "RunStatus": "slipfit.simulation",
+    "Outcome": "slipfit.simulation",
     "simulate": "slipfit.simulation",
     "simulate_many": "slipfit.simulation",
     "Study": "slipfit.study",
@@ -68,6 +68,9 @@ _HOMES = {
     "run_umbmark": "slipfit.calibration.odometry",
     "drive": "slipfit.hardware",
 }
+
+#: Names of earlier versions, and those that replace them.
+_DEPRECATED = {"RunStatus": "Outcome"}
 
 __all__ = [*_HOMES, "__version__"]
 
@@ -110,7 +113,7 @@ if TYPE_CHECKING:
     from slipfit.logs import read_log as read_log
     from slipfit.simulation import Batch as Batch
     from slipfit.simulation import Command as Command
-    from slipfit.simulation import RunStatus as RunStatus
+    from slipfit.simulation import Outcome as Outcome
     from slipfit.simulation import Scenario as Scenario
     from slipfit.simulation import Trajectory as Trajectory
     from slipfit.simulation import simulate as simulate
@@ -131,6 +134,12 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _DEPRECATED:
+        import warnings
+
+        new = _DEPRECATED[name]
+        warnings.warn(f"slipfit.{name} is now slipfit.{new}; use that name", DeprecationWarning, stacklevel=2)
+        return __getattr__(new)
     raise AttributeError(f"module 'slipfit' has no attribute '{name}'")
 
 

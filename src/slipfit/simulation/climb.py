@@ -15,12 +15,13 @@ from slipfit.ground.ruts import rutted
 from slipfit.kernels import Shared, as_batch, run_chunks
 from slipfit.library import TrackedRobot, find_terrain
 from slipfit.simulation.assemble import check_carries, of_runs
+from slipfit.simulation.climb_batch import ClimbBatch
 from slipfit.simulation.climb_field import check_on_map, field_ground, put_down
-from slipfit.simulation.climb_record import ClimbBatch, ClimbTrajectory
 from slipfit.simulation.climb_scenario import MOST_YAW_RAD, ClimbScenario, Obstacle, as_climb
 from slipfit.simulation.climb_start import check_flippers, check_start, depth_at_start_m, static_sinkage_m
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.simulation.step_rule import short_step
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.simulation.vary import checked_arrays
 from slipfit.twin import TrackedTwin
 from slipfit.vehicles import track_verdict, tracked
@@ -51,7 +52,7 @@ def simulate_climb(
     scenario: ClimbScenario | Mapping[str, Any] | str | Path,
     *,
     ground: str | None = None,
-) -> ClimbTrajectory:
+) -> Trajectory:
     """Drive a tracked robot through a climb.
 
     Parameters

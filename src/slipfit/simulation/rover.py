@@ -30,11 +30,13 @@ from slipfit.simulation.assemble import (
     with_one_law,
 )
 from slipfit.simulation.grousers import on_tips, spacing_note
-from slipfit.simulation.rover_trajectory import RoverTrajectory, distance_from_path
+from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.quantities import distance_from_path
+from slipfit.simulation.record import BALANCE_COLUMNS
 from slipfit.simulation.run_commands import RunCommands, drive_in_chunks
 from slipfit.simulation.scenario import Scenario
 from slipfit.simulation.tip_over import tip_over_margin
-from slipfit.simulation.trajectory import RunStatus
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.simulation.vary import is_no_number
 from slipfit.vehicles import planar_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
@@ -43,12 +45,12 @@ from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.rigid_body import Body6
 from slipfit.vehicles.soil_footing import SoilFooting
 
-_STATUS = {
-    run_loop.OK: RunStatus.FINISHED,
-    run_loop.NOT_FINITE: RunStatus.DIVERGED,
-    run_loop.OFF_MAP: RunStatus.LEFT_THE_MAP,
-    run_loop.TIPPED: RunStatus.TIPPED_OVER,
-    run_loop.SUNK: RunStatus.SUNK_IN,
+_OUTCOMES = {
+    run_loop.OK: Outcome.FINISHED,
+    run_loop.NOT_FINITE: Outcome.DIVERGED,
+    run_loop.OFF_MAP: Outcome.LEFT_THE_MAP,
+    run_loop.TIPPED: Outcome.TIPPED_OVER,
+    run_loop.SUNK: Outcome.SUNK_IN,
 }
 
 #: A tyre that no file describes gives way by this share of its radius under the robot's weight, with this damping ratio.
@@ -111,19 +113,19 @@ class RoverBatch:
         return np.asarray(np.minimum(np.searchsorted(self.time_s, ends_s * (1.0 - 1e-12)), len(self.time_s) - 1))
 
     @property
-    def status(self) -> tuple[RunStatus, ...]:
+    def outcomes(self) -> tuple[Outcome, ...]:
         """How each run ended. What happened after arriving or after its time limit does not count."""
         if self.scenario.route is None:
-            return tuple(_STATUS[code] for code in self.codes.tolist())
+            return tuple(_OUTCOMES[code] for code in self.codes.tolist())
         stopped, arrived = self.column("stopped_at_s")[:, -1], self.arrived_at_s
         codes = np.where(stopped > self.ends_s * (1.0 + 1e-12), run_loop.OK, self.codes)
-        found = [_STATUS[code] for code in codes.tolist()]
+        found = [_OUTCOMES[code] for code in codes.tolist()]
         in_time = np.isfinite(arrived) & ((codes == run_loop.OK) | (arrived <= stopped))
         is_far = [self._is_far(i, int(end))[0] for i, end in enumerate(self._last_record)]
-        unfinished = [RunStatus.SLID_AWAY if far else RunStatus.TIMED_OUT for far in is_far]
+        unfinished = [Outcome.SLID_AWAY if far else Outcome.TIMED_OUT for far in is_far]
         return tuple(
-            RunStatus.ARRIVED if ok else late if status is RunStatus.FINISHED else status
-            for ok, status, late in zip(in_time, found, unfinished, strict=True)
+            Outcome.ARRIVED if ok else late if outcome is Outcome.FINISHED else outcome
+            for ok, outcome, late in zip(in_time, found, unfinished, strict=True)
         )
 
     def _is_far(self, i: int, when: slice | int) -> np.ndarray:
@@ -137,7 +139,7 @@ class RoverBatch:
     @property
     def is_finished(self) -> np.ndarray:
         """Which runs reached their end or their last waypoint, (runs,)."""
-        return np.array([status in (RunStatus.FINISHED, RunStatus.ARRIVED) for status in self.status])
+        return np.array([outcome.is_success for outcome in self.outcomes])
 
     @property
     def end_pose(self) -> np.ndarray:
@@ -153,22 +155,22 @@ class RoverBatch:
     def summary(self) -> str:
         """A few lines for people."""
         rows = [f"{len(self)} drives of {self.robot.name} on {self.ground}, {self.time_s[-1]:.4g} s at most"]
-        counts = {status: self.status.count(status) for status in dict.fromkeys(self.status)}
-        rows += [f"  {count:>6}  {status.value}" for status, count in counts.items()]
+        counts = {outcome: self.outcomes.count(outcome) for outcome in dict.fromkeys(self.outcomes)}
+        rows += [f"  {count:>6}  {outcome.value}" for outcome, count in counts.items()]
         if np.isfinite(self.arrived_at_s).any():
             low, mid, high = np.nanpercentile(self.arrived_at_s, (5, 50, 95))
             rows.append(f"  arrived after {mid:.2f} s (90 % of them: {low:.2f} to {high:.2f} s)")
         rows += [f"  note     {note}" for note in self.notes]
         return "\n".join(rows)
 
-    def run(self, i: int) -> RoverTrajectory:
+    def run(self, i: int) -> Trajectory:
         """One run as a trajectory, up to where it stopped."""
-        status, place = self.status[i], self.scenario.ground
-        has_failed = status in (RunStatus.DIVERGED, RunStatus.LEFT_THE_MAP, RunStatus.TIPPED_OVER, RunStatus.SUNK_IN)
+        outcome, place = self.outcomes[i], self.scenario.ground
+        has_failed = outcome in (Outcome.DIVERGED, Outcome.LEFT_THE_MAP, Outcome.TIPPED_OVER, Outcome.SUNK_IN)
         stopped = float(self.column("stopped_at_s")[i, -1]) if has_failed else np.nan
-        if status is RunStatus.SLID_AWAY:
+        if outcome is Outcome.SLID_AWAY:
             stopped = float(self.time_s[np.argmax(self._is_far(i, slice(None)))])
-        until = np.searchsorted(self.time_s, self._last_s(i, status, stopped) * (1.0 - 1e-12)) + 1
+        until = np.searchsorted(self.time_s, self._last_s(i, outcome, stopped) * (1.0 - 1e-12)) + 1
         columns = {name: self.records[i, :until, where] for name, where in self._columns.items()}
         wheels = {name.removeprefix("wheel_"): c for name, c in columns.items() if name.startswith("wheel_")}
         body = {name: c[:, 0] for name, c in columns.items() if not name.startswith("wheel_")}
@@ -177,29 +179,17 @@ class RoverBatch:
         felt = np.column_stack([body["fx_mps2"], body["fy_mps2"], body["fz_mps2"]])
         com = [self._value(f"centre_of_mass_{axis}_m", i) for axis in ("x", "y", "height")]
         at_m = np.array(self.robot.wheels.at_m.value)
-        kept: dict[str, Any] = {name: body[name] for name in RoverTrajectory.body_fields if name in body}
+        columns = body | wheels | {"time_s": self.time_s[:until]}
+        columns |= {"wheel_speed_radps": wheels["speed_radps"], "wheel_angle_rad": wheels["angle_rad"]}
+        columns["rim_mps"] = wheels["speed_radps"] * self._value("radius_m", i)
+        columns["sinkage_m"] = wheels["sinkage_m"] if self.is_on_soil else np.zeros_like(wheels["sinkage_m"])
+        columns["tip_over_margin_rad"] = tip_over_margin(at_m, (com[0], com[1], com[2]), felt)
         route = self.scenario.route
-        motion = RoverTrajectory(
-            time_s=self.time_s[:until],
-            **kept,
-            tip_over_margin_rad=tip_over_margin(at_m, (com[0], com[1], com[2]), felt),
-            wheel_speed_radps=wheels["speed_radps"],
-            wheel_angle_rad=wheels["angle_rad"],
-            load_n=wheels["load_n"],
-            force_x_n=wheels["force_x_n"],
-            force_y_n=wheels["force_y_n"],
-            effort=wheels["effort"],
-            lowest_load_n=wheels["lowest_load_n"],
-            rim_mps=wheels["speed_radps"] * self._value("radius_m", i),
-            slip_x_mps=wheels["slip_x_mps"],
-            slip_y_mps=wheels["slip_y_mps"],
-            told=wheels["told"],
-            sinkage_m=wheels["sinkage_m"] if self.is_on_soil else np.zeros_like(wheels["sinkage_m"]),
-            flows={name: body[name] for name in FLOW_COLUMNS},
-            stores={name: body[name] for name in STORE_COLUMNS},
+        motion = Trajectory(
+            {name: columns[name] for name in BALANCE_COLUMNS},
             robot=self.robot.name,
             ground=self.ground,
-            status=status,
+            outcome=outcome,
             effort_limit=self._value("torque_limit_nm", i) if "torque_limit_nm" in self.values else float("inf"),
             slope_rad=self._value("slope_rad", i),
             uphill_rad=self._value("uphill_rad", i),
@@ -223,7 +213,7 @@ class RoverBatch:
             f"(tyre_stiffness_n_per_m and tyre_damping_n_s_per_m in the robot's file)",
         )
 
-    def _about_grousers(self, motion: RoverTrajectory, i: int) -> tuple[str, ...]:
+    def _about_grousers(self, motion: Trajectory, i: int) -> tuple[str, ...]:
         """A note where grousers stand too far apart for what the model takes them for."""
         count, height_m = self.robot.wheels.grouser_count, self._value("grouser_height_m", i)
         if count is None or not self.is_on_soil:
@@ -232,9 +222,9 @@ class RoverBatch:
         note = spacing_note(rim_m, height_m, round(count.value), motion.sinkage_m, motion.slip)
         return (note,) if note else ()
 
-    def _last_s(self, i: int, status: RunStatus, stopped_s: float) -> float:
+    def _last_s(self, i: int, outcome: Outcome, stopped_s: float) -> float:
         end = float(self.time_s[self._last_record[i]])
-        if status is RunStatus.ARRIVED:
+        if outcome is Outcome.ARRIVED:
             return min(end, float(self.arrived_at_s[i]) + _AFTERWARDS_S)
         return min(end, stopped_s) if np.isfinite(stopped_s) and stopped_s > 0.0 else end
 

@@ -11,18 +11,19 @@ from slipfit.errors import ParameterError, SimulationError
 from slipfit.library import Ground, OmniRobot, Robot, find_ground
 from slipfit.simulation.assemble import assemble, check_pair, is_soft, kernel, named_values, varied, with_one_law
 from slipfit.simulation.commands import command_ends
+from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.record import BODY_COLUMNS, WHEEL_COLUMNS
 from slipfit.simulation.rover import RoverBatch, drive_rovers
-from slipfit.simulation.rover_trajectory import RoverTrajectory
 from slipfit.simulation.run_commands import RunCommands, drive_in_chunks
 from slipfit.simulation.scenario import Scenario, find_scenario
 from slipfit.simulation.sensors import read_sensors
 from slipfit.simulation.step_rule import in_short_steps
-from slipfit.simulation.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.simulation.vary import is_no_number
 from slipfit.twin import FittedPowertrain, OmniTwin, Twin, find_wheeled
 from slipfit.vehicles import planar_body, run_loop
 
-_STATUS = {run_loop.OK: RunStatus.FINISHED, run_loop.NOT_FINITE: RunStatus.DIVERGED}
+_OUTCOMES = {run_loop.OK: Outcome.FINISHED, run_loop.NOT_FINITE: Outcome.DIVERGED}
 _BODY = len(planar_body.BODY_COLUMNS)
 
 #: Largest result that one call may hold (bytes): what a small machine has to spare.
@@ -35,7 +36,7 @@ class Batch:
 
     time_s: np.ndarray
     records: np.ndarray
-    status: tuple[RunStatus, ...]
+    outcomes: tuple[Outcome, ...]
     varied: Mapping[str, np.ndarray]
     robot: str
     ground: str
@@ -46,12 +47,12 @@ class Batch:
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.status)
+        return len(self.outcomes)
 
     @property
     def is_finished(self) -> np.ndarray:
         """Which runs reached their end, shape (runs,)."""
-        return np.array([status is RunStatus.FINISHED for status in self.status])
+        return np.array([outcome is Outcome.FINISHED for outcome in self.outcomes])
 
     @property
     def end_pose(self) -> np.ndarray:
@@ -62,13 +63,13 @@ class Batch:
         """One run as a trajectory."""
         record = self.records[i]
         wheels = np.split(record[:, _BODY:], len(run_loop.WHEEL_COLUMNS), axis=1)
-        columns: dict[str, Any] = dict(zip(BODY_FIELDS, (self.time_s, *record[:, :_BODY].T), strict=True))
-        columns |= dict(zip(WHEEL_FIELDS, wheels, strict=True))
+        columns = dict(zip(BODY_COLUMNS, (self.time_s, *record[:, :_BODY].T), strict=True))
+        columns |= dict(zip(WHEEL_COLUMNS, wheels, strict=True))
         return Trajectory(
-            **columns,
+            columns,
             robot=self.robot,
             ground=self.ground,
-            status=self.status[i],
+            outcome=self.outcomes[i],
             effort_limit=float(self.effort_limit[i]),
             slope_rad=float(self.slope_rad[i]),
             commanded_turn_rad=self.commands.turn_rad(i),
@@ -88,7 +89,7 @@ class Batch:
             for k, name in enumerate(("x_m", "y_m", "heading_rad")):
                 rows.append(f"  {name:<12}{mid[k]:>10.4f}  (90 % of runs: {low[k]:.4f} to {high[k]:.4f})")
         if not done.all():
-            rows.append(f"  {(~done).sum()} runs: {RunStatus.DIVERGED.value}")
+            rows.append(f"  {(~done).sum()} runs: {Outcome.DIVERGED.value}")
         rows += [f"  note     {note}" for note in self.notes]
         return "\n".join(rows)
 
@@ -200,7 +201,7 @@ def _rovers(
 
 def _simulate_rover(
     robot: Robot | OmniRobot | Twin | OmniTwin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
-) -> RoverTrajectory:
+) -> Trajectory:
     """One drive with books. Sensors read every step of it, on planes."""
     lags = robot.powertrain if isinstance(robot, Twin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
@@ -291,7 +292,7 @@ def _run(
     return Batch(
         time_s=np.arange(records) * every * scenario.step_s,
         records=out,
-        status=tuple(_STATUS[code] for code in status.tolist()),
+        outcomes=tuple(_OUTCOMES[code] for code in status.tolist()),
         varied={name: np.asarray(entry) for name, entry in vary.items()},
         robot=robot.name,
         ground=ground.name,

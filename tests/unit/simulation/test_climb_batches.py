@@ -46,7 +46,7 @@ def test_tracks_are_divided_as_those_of_the_robot_alone():
     for i, axle_distance_m in enumerate([distance, 1.2 * distance]):
         alone = simulate_climb(robot_with(PACKBOT, "axle_distance_m", axle_distance_m), on_concrete())
         assert batch.run(i)["x_m"].tobytes() == alone["x_m"].tobytes()
-    assert batch.verdicts[2].name == "DIVERGED"
+    assert batch.outcomes[2].name == "DIVERGED"
 
 
 def test_one_climb_has_the_bits_of_many():
