@@ -40,7 +40,7 @@ _HOMES = {
     "Command": "slipfit.simulation",
     "Trajectory": "slipfit.simulation",
     "Batch": "slipfit.simulation",
-    "RunStatus": "slipfit.simulation",
+    "Outcome": "slipfit.simulation",
     "simulate": "slipfit.simulation",
     "simulate_many": "slipfit.simulation",
     "Study": "slipfit.study",
@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     from slipfit.logs import read_log as read_log
     from slipfit.simulation import Batch as Batch
     from slipfit.simulation import Command as Command
-    from slipfit.simulation import RunStatus as RunStatus
+    from slipfit.simulation import Outcome as Outcome
     from slipfit.simulation import Scenario as Scenario
     from slipfit.simulation import Trajectory as Trajectory
     from slipfit.simulation import simulate as simulate
@@ -125,7 +125,7 @@ if TYPE_CHECKING:
 
 
 #: Public names of earlier versions: where they went. They go on working for one version, with a warning.
-_RENAMED = {"simulate_climb": "simulate", "climb_many": "simulate_many"}
+_RENAMED = {"simulate_climb": "simulate", "climb_many": "simulate_many", "RunStatus": "Outcome"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,8 @@ from robots import changed
 from slipfit.contact.magic_formula import curvature
 from slipfit.library import find_ground
 from slipfit.simulation import Scenario, simulate, simulate_many
+from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.scenario import find_scenario
-from slipfit.simulation.trajectory import RunStatus
 
 RADIUS_M = 0.0635
 STEPS_V = (10, 6, 2, 0, -2, -6, -10, 0)
@@ -248,7 +248,7 @@ def test_caster_turns_the_wheels_back():
 def test_serpentine(name, seconds, cross_track_m):
     """SPEC: completes at 0 to 30° in 30.2, 30.1, 30.3, 30.7 s ± .5, largest distance .09, .05, .08, .16 m ± .03."""
     motion = simulate("lynxmotion_4wd3", find_scenario(f"serpentine_{name}"))
-    assert motion.status is RunStatus.ARRIVED
+    assert motion.outcome is Outcome.ARRIVED
     assert motion.arrived_at_s == pytest.approx(seconds, abs=0.5)
     assert motion.largest_cross_track_m == pytest.approx(cross_track_m, abs=0.03)
     assert abs(motion.energy.remainder_share) < 1e-3
@@ -260,7 +260,7 @@ def test_serpentine_limits_follow_from_the_grip():
     mu, slope = np.array(list(cases)).T
     scenario = find_scenario("serpentine_flat").model_copy(update={"step_s": 0.001})
     many = simulate_many("lynxmotion_4wd3", scenario, {"mu": mu, "slope_rad": np.radians(slope)}, ends_only=True)
-    assert [status is RunStatus.ARRIVED for status in many.outcomes] == list(cases.values())
+    assert [outcome is Outcome.ARRIVED for outcome in many.outcomes] == list(cases.values())
 
 
 @pytest.mark.parametrize("mu", [0.6, 0.8, 1.0])

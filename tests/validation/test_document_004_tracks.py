@@ -11,8 +11,8 @@ from slipfit.errors import ParameterError
 from slipfit.library import TrackedRobot, find_ground, find_tracked_robot
 from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.climb import longest_step_s
-from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.track_kinematics import turn_on_the_spot
 from slipfit.vehicles import track_verdict
 from slipfit.vehicles.step_climb import friction_needed
@@ -300,11 +300,11 @@ def test_a_run_does_not_feel_who_stands_beside_it(soil):
 
 class TestVerdicts:
     def test_ice_is_too_slippery(self):
-        assert simulate("packbot", "curb_117mm_ice").verdict is Verdict.SLIPPED
+        assert simulate("packbot", "curb_117mm_ice").outcome is Outcome.SLIPPED
 
     def test_concrete_is_not(self):
         climb = simulate("packbot", "curb_117mm_dry_concrete")
-        assert climb.verdict is Verdict.CLIMBED
+        assert climb.outcome is Outcome.CLIMBED
         assert climb.margin > 0.0
 
     def test_a_high_mass_tips_over_backwards(self):
@@ -315,7 +315,7 @@ class TestVerdicts:
         batch = simulate_many(
             "packbot", scenario, {"centre_of_mass_height_m": np.array([0.5, 0.6]), "centre_of_mass_x_m": np.array([-0.12, -0.15])}
         )
-        assert batch.outcomes == (Verdict.TIPPED_BACKWARDS, Verdict.TIPPED_BACKWARDS)
+        assert batch.outcomes == (Outcome.TIPPED_BACKWARDS, Outcome.TIPPED_BACKWARDS)
 
     def test_margins_have_the_sign_of_success_and_grow_with_friction(self):
         batch = simulate_many("packbot", _curb_on_concrete(), {"mu_static": np.array([0.1, 0.3, 0.9, 1.1])}, ends_only=True)
@@ -400,14 +400,14 @@ def test_a_robot_that_would_begin_inside_the_curb_is_refused_with_the_distance_t
         simulate("packbot", _near(0.19, 0.1))
     told = float(re.search(r"take ([0-9.]+) m", str(refused.value))[1])
     assert 0.1 < told < 0.3 - 0.089 + 0.045  # no further than the tips reach
-    assert simulate("packbot", _near(0.19, told)).verdict is Verdict.TIMED_OUT
+    assert simulate("packbot", _near(0.19, told)).outcome is Outcome.TIMED_OUT
     with pytest.raises(ParameterError, match="inside the curb"):
         simulate("packbot", _near(0.19, told - 0.002))
 
 
 def test_flippers_may_begin_over_the_curb():
     """At 50 mm of height their underside, 50 mm up at most 0.1 m ahead of the tracks, is free."""
-    assert simulate("packbot", _near(0.05, 0.1)).verdict is Verdict.TIMED_OUT
+    assert simulate("packbot", _near(0.05, 0.1)).outcome is Outcome.TIMED_OUT
 
 
 def test_a_step_too_long_is_refused_with_the_step_to_use():

@@ -7,8 +7,8 @@ import pytest
 
 from slipfit.errors import SlipfitError
 from slipfit.simulation import simulate, simulate_many
-from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_scenario import ClimbScenario, as_climb
+from slipfit.simulation.outcome import Outcome
 from tracks import own_rest_m, plain_climber
 
 SLOPE_RAD = np.radians(20.0)  # of the terrain slope_20deg, along x
@@ -47,7 +47,7 @@ def test_a_bump_is_driven_over():
     """Geometry: the robot tips over the top of the bump with its nose up by theta = asin(0.03 / 0.254), its centre of mass then
     e = 81 mm / cos(theta) above the top: 30.6 mm higher than before; at 0.3 m/s a little more. Then it stands as before."""
     run = simulate("packbot", over("bump_3cm", obstacle={"start_m": [0.3, 0.0], "run_m": 1.3}, duration_s=9.0))
-    assert run.verdict is Verdict.CLIMBED
+    assert run.outcome is Outcome.CLIMBED
     assert run["z_m"].max() - run["z_m"][0] == pytest.approx(0.0306, abs=1e-3)
     assert run["z_m"][-1] == pytest.approx(run["z_m"][0], abs=1e-3)
 
@@ -71,7 +71,7 @@ def test_a_ditch_covered_by_sand_is_driven_through(tmp_path):
     )
     start = {"start_m": [-1.6, 0.0], "run_m": 3.0}
     run = simulate("packbot", over(str(tmp_path / "dip.yaml"), soil="dry_sand", obstacle=start, speed_mps=0.5))
-    assert run.verdict is Verdict.CLIMBED
+    assert run.outcome is Outcome.CLIMBED
     assert run["hard_load_left_n"].max() == 0.0
     assert 0.085 < run["z_m"][0] - run["z_m"].min() < 0.11
     assert 0.0 < run["z_m"][0] - run["z_m"][-1] < 0.012
@@ -105,4 +105,4 @@ def test_a_terrain_beside_the_climbs_file_is_found(tmp_path):
         "schema: slipfit/climb/1\nmu_static: 0.8\nobstacle: {kind: field, terrain: hump.yaml, run_m: 0.5}\nduration_s: 0.02\n"
     )
     run = simulate("packbot", tmp_path / "climb.yaml")
-    assert run.verdict is Verdict.TIMED_OUT
+    assert run.outcome is Outcome.TIMED_OUT

@@ -102,10 +102,10 @@ def simulate(
     lines += [f"note: {note}" for note in notes]
     lines += [f"wrote {path}" for path in written]
     document = _document(trajectory, written)
-    if _is_rovers(trajectory):
+    if trajectory.has_energy_balance:
         document |= _rover_document(trajectory)
     show("\n".join(lines), {**document, "notes": [*document["notes"], *notes]}, as_json=json)
-    if trajectory.status.name not in ("FINISHED", "ARRIVED"):
+    if not trajectory.outcome.is_success:
         raise typer.Exit(1)
 
 
@@ -145,14 +145,14 @@ def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_
     from slipfit.report.html import PAGE_FORMATS
     from slipfit.report.replay import check_replay
     from slipfit.simulation import simulate
-    from slipfit.simulation.climb_record import Verdict
     from slipfit.simulation.climb_reserve import grip_reserve
     from slipfit.simulation.climb_scenario import find_climb
     from slipfit.simulation.climb_twin import climber_on_ground
     from slipfit.simulation.run import as_driver
+    from slipfit.simulation.trajectory import TRAJECTORY_FORMATS
 
     robot, climb, _, _ = climber_on_ground(as_driver(driver), find_climb(scenario), ground)
-    for target, formats in ((to.out, (".csv",)), (to.report, PAGE_FORMATS), (to.plot, FIGURE_FORMATS)):
+    for target, formats in ((to.out, TRAJECTORY_FORMATS), (to.report, PAGE_FORMATS), (to.plot, FIGURE_FORMATS)):
         if target:
             check_target(target, force=force, formats=formats)
     if to.replay:
@@ -179,7 +179,7 @@ def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_
     document = {
         "robot": robot.name,
         "scenario": scenario,
-        "verdict": trajectory.verdict.name.lower(),
+        "verdict": trajectory.outcome.name.lower(),
         "margin": trajectory.margin,
         "stopped_at_s": trajectory.stopped_at_s,
         "end": {name: float(columns[name][-1]) for name in ("x_m", "y_m", "z_m")},
@@ -193,7 +193,7 @@ def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_
         document["grip_reserve"] = reserve.document()
         lines.append(f"  reserve  {reserve.sentence()}")
     show("\n".join([*lines, *(f"wrote {path}" for path in written)]), document, as_json=json)
-    if trajectory.verdict not in (Verdict.CLIMBED, Verdict.FINISHED):
+    if not trajectory.outcome.is_success:
         raise typer.Exit(1)
 
 
@@ -223,17 +223,10 @@ def _tilted(drive: Any, slope_deg: float | None, uphill_deg: float | None) -> An
     return drive.model_copy(update={"ground": drive.ground.model_copy(update=tilt)})
 
 
-def _is_rovers(trajectory: Any) -> bool:
-    """Whether it has slip, sinkage and books: on routes, terrains and soil, and where the scenario asks for energy."""
-    from slipfit.simulation.rover_trajectory import RoverTrajectory
-
-    return isinstance(trajectory, RoverTrajectory)
-
-
 def _draw(trajectory: Any, robot: Any, drive: Any, plot: Path, *, force: bool) -> None:
     from slipfit.report.figures import draw_drive, save_figure
 
-    if _is_rovers(trajectory):
+    if trajectory.has_energy_balance:
         from slipfit.report.rover_picture import draw_rover
 
         save_figure(draw_rover(trajectory, robot, drive), plot, force=force)
@@ -252,7 +245,7 @@ def _write_report(
     is_as_written: bool,
     force: bool,
 ) -> None:
-    if _is_rovers(trajectory):
+    if trajectory.has_energy_balance:
         from slipfit.report.rover_report import write_rover_report
         from slipfit.simulation.torque_model import simulate_torque_model
 
@@ -324,7 +317,7 @@ def _document(trajectory: Any, written: list[Path]) -> dict[str, Any]:
     return {
         "robot": t.robot,
         "ground": t.ground,
-        "status": t.status.name.lower(),
+        "status": t.outcome.name.lower(),
         "duration_s": float(t.time_s[-1]),
         "distance_m": t.distance_m,
         "end": {"x_m": float(t.x_m[-1]), "y_m": float(t.y_m[-1]), "heading_rad": float(t.heading_rad[-1])},

@@ -8,7 +8,8 @@ import numpy as np
 from slipfit.engines.settings import Settings
 from slipfit.errors import SimulationError
 from slipfit.library import Robot
-from slipfit.simulation.trajectory import RunStatus, Trajectory
+from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.trajectory import Trajectory
 
 #: Columns of a row as steppers fill it: the base link's origin, then each wheel.
 BODY_COLUMNS = ("x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz")
@@ -174,27 +175,30 @@ class EngineRun:
         felt = self.specific_force(self.centre_of_mass_m)
         turn = np.diff(self.yaw_rate_radps) / self.step_s
         gravity = np.asarray(self.settings.gravity_mps2)
+        columns = {
+            "time_s": self.time_s,
+            "x_m": place[:, 0],
+            "y_m": place[:, 1],
+            "heading_rad": heading,
+            "vx_mps": ahead * velocity[:, 0] + left * velocity[:, 1],
+            "vy_mps": ahead * velocity[:, 1] - left * velocity[:, 0],
+            "yaw_rate_radps": self.yaw_rate_radps,
+            "fx_mps2": felt[:, 0],
+            "fy_mps2": felt[:, 1],
+            "yaw_accel_radps2": np.append(turn[:1], turn),
+            "wheel_speed_radps": self.wheel_speed_radps,
+            "wheel_angle_rad": self.wheel_angle_rad,
+            "load_n": self.normal_n,
+            "force_x_n": self.force_along_n,
+            "force_y_n": self.force_across_n,
+            "effort": np.full_like(self.normal_n, np.nan),  # engines do not tell it
+            "lowest_load_n": self.normal_n,
+        }
         return Trajectory(
-            time_s=self.time_s,
-            x_m=place[:, 0],
-            y_m=place[:, 1],
-            heading_rad=heading,
-            vx_mps=ahead * velocity[:, 0] + left * velocity[:, 1],
-            vy_mps=ahead * velocity[:, 1] - left * velocity[:, 0],
-            yaw_rate_radps=self.yaw_rate_radps,
-            fx_mps2=felt[:, 0],
-            fy_mps2=felt[:, 1],
-            yaw_accel_radps2=np.append(turn[:1], turn),
-            wheel_speed_radps=self.wheel_speed_radps,
-            wheel_angle_rad=self.wheel_angle_rad,
-            load_n=self.normal_n,
-            force_x_n=self.force_along_n,
-            force_y_n=self.force_across_n,
-            effort=np.full_like(self.normal_n, np.nan),  # engines do not tell it
-            lowest_load_n=self.normal_n,
+            columns,
             robot=self.model,
             ground=ground,
-            status=RunStatus.DIVERGED if Finding.DIVERGED in self.findings else RunStatus.FINISHED,
+            outcome=Outcome.DIVERGED if Finding.DIVERGED in self.findings else Outcome.FINISHED,
             slope_rad=float(np.arctan2(np.hypot(gravity[0], gravity[1]), -gravity[2])),
         )
 

@@ -6,13 +6,18 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from reprlib import repr as shown  # what was found in a file, at most a line of it
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from slipfit.errors import ParameterError
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
 
 #: What file systems allow for a name (255 bytes), less what the name of an unfinished file is longer by.
 LONGEST_NAME = 240
@@ -33,7 +38,7 @@ _WORDS |= {
 }
 
 
-class _OneSentence(type(BaseModel)):  # type: ignore[misc]
+class _OneSentence(ModelMetaclass):
     """Records that are built in Python from wrong values raise our error, with the sentence that a file would get. What pydantic
     builds by itself, from a file or inside another record, does not come by here: there it collects the path to the value."""
 
@@ -41,7 +46,7 @@ class _OneSentence(type(BaseModel)):  # type: ignore[misc]
         try:
             return super().__call__(*args, **values)
         except ValidationError as error:
-            raise ParameterError(f"{cls.__name__}: {_sentence(cls, values, error)}") from None
+            raise ParameterError(f"{cls.__name__}: {_sentence(cast(type[BaseModel], cls), values, error)}") from None
 
 
 class FileModel(BaseModel, metaclass=_OneSentence):

@@ -8,7 +8,7 @@ from slipfit.calibration.fit import Fit
 from slipfit.contact import LAWS
 from slipfit.logs.inspection import Severity
 from slipfit.report.wording import listed, motion, number, percent, short, span, unit_of, with_spread
-from slipfit.simulation.trajectory import wheel_names
+from slipfit.simulation.record import wheel_names
 from slipfit.twin import FittedParameter, Status
 from slipfit.twin.fitted_ground import factors
 

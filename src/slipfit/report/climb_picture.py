@@ -11,8 +11,8 @@ from slipfit.report.climb_profile import climb_profile, hard_ground, soil_body
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 from slipfit.report.side_view import ruts, side_shape, stage
 from slipfit.simulation.climb import climb_numbers
-from slipfit.simulation.climb_record import ClimbTrajectory
 from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.trajectory import Trajectory
 
 #: Robots in one picture.
 _MOMENTS = 5
@@ -21,7 +21,7 @@ _MOMENTS = 5
 _TITLE_LETTERS = 110
 
 
-def draw_climb(climb: ClimbTrajectory, robot: TrackedRobot, scenario: ClimbScenario) -> Figure:
+def draw_climb(climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario) -> Figure:
     """From the side above, four curves below."""
     figure = Figure(figsize=(11, 8), layout="constrained")
     side, *curves = (figure.add_subplot(place) for place in _places(figure))
@@ -48,7 +48,7 @@ def _places(figure: Figure) -> list[Any]:
     return [grid[0, :], grid[1, 0], grid[1, 1], grid[2, 0], grid[2, 1]]
 
 
-def _draw_side(axes: Any, climb: ClimbTrajectory, robot: TrackedRobot, scenario: ClimbScenario) -> None:
+def _draw_side(axes: Any, climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario) -> None:
     v, shape = climb_numbers(robot, scenario), side_shape(robot, scenario.flipper_angle_rad)
     profile = climb_profile(scenario, v)
     seen_from = stage(climb, profile)
@@ -75,4 +75,4 @@ def _draw_side(axes: Any, climb: ClimbTrajectory, robot: TrackedRobot, scenario:
     axes.set_aspect("equal")
     axes.legend(frameon=False, fontsize=8, loc="upper left")
     about = "\n".join(wrap(f"{climb.robot}: {climb.scenario}", _TITLE_LETTERS))
-    _tidy(axes, profile.axis_title, "height [m]", f"{climb.verdict.value}\n{about}")
+    _tidy(axes, profile.axis_title, "height [m]", f"{climb.outcome.value}\n{about}")

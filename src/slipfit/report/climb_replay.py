@@ -10,8 +10,8 @@ from slipfit.report.playing import spread_out
 from slipfit.report.replay import Motion, Scene, Strips, Surface
 from slipfit.report.side_view import SideShape, side_shape, stage
 from slipfit.simulation.climb import climb_numbers
-from slipfit.simulation.climb_record import ClimbTrajectory
 from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.trajectory import Trajectory
 
 #: Ground is shown this far to either side, and beyond where the robot was, m.
 _ASIDE_M, _BEYOND_M = 1.5, 1.5
@@ -25,7 +25,7 @@ _STONE, _SAND, _BLUE = (150, 158, 165, 255), (214, 170, 92, 140), (0, 114, 178, 
 _GREY, _ORANGE = (120, 128, 136, 255), (213, 94, 0, 255)
 
 
-def climb_scene(climb: ClimbTrajectory, robot: TrackedRobot, scenario: ClimbScenario) -> Scene:
+def climb_scene(climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario) -> Scene:
     """Everything that the records of a climb hold, in the ground's frame."""
     v, shape = climb_numbers(robot, scenario), side_shape(robot, scenario.flipper_angle_rad)
     profile = climb_profile(scenario, v)
@@ -52,7 +52,7 @@ def climb_scene(climb: ClimbTrajectory, robot: TrackedRobot, scenario: ClimbScen
     )
 
 
-def _drawn_out(climb: ClimbTrajectory, scenario: ClimbScenario, v: dict[str, Any], profile: Profile) -> Things:
+def _drawn_out(climb: Trajectory, scenario: ClimbScenario, v: dict[str, Any], profile: Profile) -> Things:
     """Level ground with its obstacle, and soil before it."""
     yaw, along = profile.yaw_rad, profile.along(climb["x_m"], climb["y_m"])
     left, right = float(along.min()) - _BEYOND_M, float(along.max()) + _BEYOND_M
@@ -65,7 +65,7 @@ def _drawn_out(climb: ClimbTrajectory, scenario: ClimbScenario, v: dict[str, Any
     return found
 
 
-def _terrain(climb: ClimbTrajectory, scenario: ClimbScenario, profile: Profile) -> Things:
+def _terrain(climb: Trajectory, scenario: ClimbScenario, profile: Profile) -> Things:
     """The terrain around the path, as soil or hard; below soil the base on which it lies, where that is near."""
     x, y = (np.linspace(climb[name].min() - _BEYOND_M, climb[name].max() + _BEYOND_M, _GRID) for name in ("x_m", "y_m"))
     east, north = np.meshgrid(x, y)
@@ -112,7 +112,7 @@ def _band(outline: np.ndarray, middle_m: float, half_m: float, rgba: tuple[int, 
     return Strips([*sides, *rungs], rgba)
 
 
-def _ruts(climb: ClimbTrajectory, shape: SideShape, profile: Profile) -> list[tuple[float, Strips]]:
+def _ruts(climb: Trajectory, shape: SideShape, profile: Profile) -> list[tuple[float, Strips]]:
     """Where the rear sprockets' lowest points were, as long as that was below the soil's surface, up to some of the moments."""
     o, seen_from = shape.outline, stage(climb, profile)
     axle = np.array([(-o.mass_ahead_m, o.radius_m - o.mass_above_m)])

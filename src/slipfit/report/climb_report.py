@@ -12,13 +12,13 @@ from slipfit.report.drive_report import NUMBER_HEADS, number_row
 from slipfit.report.html import Panel, render, write_page
 from slipfit.report.playing import pace_told, spread_out
 from slipfit.report.side_view import side_view
-from slipfit.simulation.climb_record import ClimbTrajectory, Verdict
 from slipfit.simulation.climb_reserve import GripReserve
 from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.trajectory import Trajectory
 
 
 def write_climb_report(
-    climb: ClimbTrajectory,
+    climb: Trajectory,
     robot: TrackedRobot,
     scenario: ClimbScenario,
     path: Path | str,
@@ -34,7 +34,7 @@ def write_climb_report(
         climb=climb,
         robot=robot,
         about=scenario.about,
-        is_good=climb.verdict in (Verdict.CLIMBED, Verdict.FINISHED),
+        is_good=climb.outcome.is_success,
         told=told_rows(climb, reserve),
         side=Panel("side-view", side_view(climb, robot, scenario), side_caption(climb, scenario)),
         over_time=Panel("over-time", over_time(climb, robot), "The upright line is the moment shown; a click shows another one."),
@@ -47,7 +47,7 @@ def write_climb_report(
     write_page(html, Path(path), force=force)
 
 
-def side_caption(climb: ClimbTrajectory, scenario: ClimbScenario) -> str:
+def side_caption(climb: Trajectory, scenario: ClimbScenario) -> str:
     """What is drawn, and how fast it plays."""
     times = climb["time_s"][spread_out(len(climb["time_s"]))]
     rut = " Sand is soil that nothing has touched; the orange line is the lowest that a belt was." if scenario.soil else ""
@@ -57,7 +57,7 @@ def side_caption(climb: ClimbTrajectory, scenario: ClimbScenario) -> str:
     )
 
 
-def told_rows(climb: ClimbTrajectory, reserve: GripReserve | None = None) -> list[list[str]]:
+def told_rows(climb: Trajectory, reserve: GripReserve | None = None) -> list[list[str]]:
     """What happened, in rows."""
     c = climb.columns
     rows = [["verdict reached after", f"{climb.stopped_at_s:.2f} s"]]
@@ -71,7 +71,7 @@ def told_rows(climb: ClimbTrajectory, reserve: GripReserve | None = None) -> lis
     return rows
 
 
-def over_time(climb: ClimbTrajectory, robot: TrackedRobot) -> dict[str, Any]:
+def over_time(climb: Trajectory, robot: TrackedRobot) -> dict[str, Any]:
     """Pitch, slip, sinkage, torques and loads, with one time axis."""
     t, c = climb["time_s"], climb.columns
     radius_m = robot.tracks.sprocket_radius_m.value

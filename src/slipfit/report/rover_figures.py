@@ -13,8 +13,9 @@ from slipfit.report.decimate import MOST_POINTS, envelope, unused_spans
 from slipfit.report.drive_figures import WHEEL_COLOURS
 from slipfit.report.rover_scene import believable_records
 from slipfit.simulation.energy import Energy
-from slipfit.simulation.rover_trajectory import RoverTrajectory, plane_to_world
+from slipfit.simulation.quantities import plane_to_world
 from slipfit.simulation.torque_model import TorqueModelRun
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles.books import STORE_COLUMNS
 
 #: Points of all lines together: 0.3 MB of the page.
@@ -55,7 +56,7 @@ class _Row:
     lines: list[tuple[str, str, np.ndarray, float]] = field(default_factory=list)
 
 
-def roll_and_pitch_rad(trajectory: RoverTrajectory) -> tuple[np.ndarray, np.ndarray]:
+def roll_and_pitch_rad(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """Against the horizontal, also on a tilted plane; pitch is positive with the nose down.
 
         sin(pitch) = -z . x_body,    tan(roll) = z . y_body / z . z_body
@@ -72,7 +73,7 @@ def roll_and_pitch_rad(trajectory: RoverTrajectory) -> tuple[np.ndarray, np.ndar
     return np.arctan2(y, z), -np.arcsin(np.clip(x, -1.0, 1.0))
 
 
-def rover_over_time(trajectory: RoverTrajectory, robot: Robot, beside: TorqueModelRun | None = None) -> dict[str, Any]:
+def rover_over_time(trajectory: Trajectory, robot: Robot, beside: TorqueModelRun | None = None) -> dict[str, Any]:
     """Rows that share their time axis; `beside` is the torque model's run of the same scenario."""
     t = trajectory
     rows = list(_rows(t, robot))
@@ -94,7 +95,7 @@ def rover_over_time(trajectory: RoverTrajectory, robot: Robot, beside: TorqueMod
     return board.figure()
 
 
-def _rows(t: RoverTrajectory, robot: Robot) -> Iterator[_Row]:
+def _rows(t: Trajectory, robot: Robot) -> Iterator[_Row]:
     ahead = [("ahead", BLUE, t.vx_mps, 1.4), ("to the left", GREEN, t.vy_mps, 1.4)]
     yield _Row("velocity of the robot's origin: ahead (blue), to the left (green)", "m/s", ahead)
     ground = _wheels(t, t.rim_mps - t.slip_x_mps, 4.0, SHADE)
@@ -119,7 +120,7 @@ def _rows(t: RoverTrajectory, robot: Robot) -> Iterator[_Row]:
 
 
 def _wheels(
-    t: RoverTrajectory, values: np.ndarray, width: float = 1.4, colour: str | None = None
+    t: Trajectory, values: np.ndarray, width: float = 1.4, colour: str | None = None
 ) -> list[tuple[str, str, np.ndarray, float]]:
     colours = [colour or WHEEL_COLOURS[w % len(WHEEL_COLOURS)] for w in range(values.shape[1])]
     prefix = "ground under " if colour else ""
@@ -131,7 +132,7 @@ def _distinct(lines: list[tuple[str, str, np.ndarray, float]]) -> list[tuple[str
     return [line for k, line in enumerate(lines) if not any(np.array_equal(line[2], other[2]) for other in lines[:k])]
 
 
-def _draw_lifted(board: Board, row: int, t: RoverTrajectory, lifted: np.ndarray) -> None:
+def _draw_lifted(board: Board, row: int, t: Trajectory, lifted: np.ndarray) -> None:
     """A bar for every stretch in which a wheel is in the air."""
     names = t.wheel_names
     places = {"tickvals": list(range(len(names))), "ticktext": names, "range": [len(names) - 0.5, -0.5], "showgrid": False}
@@ -200,10 +201,10 @@ def energy_parts(energy: Energy) -> dict[str, Any]:
     return figure
 
 
-def energy_over_time(trajectory: RoverTrajectory) -> dict[str, Any]:
+def energy_over_time(trajectory: Trajectory) -> dict[str, Any]:
     """What was supplied, lost and stored since the start."""
     t = trajectory
-    books = {name: column - column[0] for name, column in (t.flows | t.stores).items()}
+    books = {name: column - column[0] for name, column in t.energy_log.items()}
     sums = {name: (sum(books[column] for column in columns), colour) for name, (columns, colour) in _SUMS.items()}
     largest = max(float(np.nanmax(np.abs(values))) for values, _ in sums.values())
     board = Board(1, row_px=260)

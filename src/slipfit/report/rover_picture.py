@@ -11,8 +11,8 @@ from slipfit.library import Robot, Terrain, find_terrain
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE
 from slipfit.report.rover_figures import falls, joules_told
 from slipfit.report.rover_scene import slip_top, worst_slip
-from slipfit.simulation.rover_trajectory import RoverTrajectory
 from slipfit.simulation.scenario import Scenario
+from slipfit.simulation.trajectory import Trajectory
 
 #: Lines of equal height, about; and pixels of the ground along a side.
 _CONTOURS, _MOST_DRAWN = 12, 500
@@ -21,7 +21,7 @@ _CONTOURS, _MOST_DRAWN = 12, 500
 _PRINTED = {"var(--blue)": BLUE, "var(--orange)": ORANGE, "var(--green)": GREEN, "var(--grey)": GREY}
 
 
-def draw_rover(trajectory: RoverTrajectory, robot: Robot, scenario: Scenario) -> Figure:
+def draw_rover(trajectory: Trajectory, robot: Robot, scenario: Scenario) -> Figure:
     """From above, in the ground's own axes; rim and ground speeds; loads, on soil also sinkage; the energy's way down."""
     t = trajectory
     terrain = find_terrain(scenario.ground.terrain) if scenario.ground.terrain else None
@@ -47,7 +47,7 @@ def draw_rover(trajectory: RoverTrajectory, robot: Robot, scenario: Scenario) ->
     return figure
 
 
-def _draw_wheels(axes: Any, t: RoverTrajectory, values: np.ndarray) -> None:
+def _draw_wheels(axes: Any, t: Trajectory, values: np.ndarray) -> None:
     """A line for each wheel."""
     colours = (BLUE, ORANGE, GREEN, GREY)
     for w, name in enumerate(t.wheel_names):
@@ -63,7 +63,7 @@ def _tidy(axes: Any, x: str, y: str, title: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_path(axes: Any, t: RoverTrajectory, scenario: Scenario, terrain: Terrain | None) -> None:
+def _draw_path(axes: Any, t: Trajectory, scenario: Scenario, terrain: Terrain | None) -> None:
     there = np.isfinite(t.x_m) & np.isfinite(t.y_m)
     places, slip = np.column_stack([t.x_m, t.y_m])[there], worst_slip(t)[there]
     pieces = LineCollection(list(np.stack([places[:-1], places[1:]], axis=1)), cmap="viridis", linewidths=3.0, zorder=3)
@@ -87,11 +87,11 @@ def _draw_path(axes: Any, t: RoverTrajectory, scenario: Scenario, terrain: Terra
     axes.grid(visible=False)
 
 
-def _slope_told(t: RoverTrajectory) -> str:
+def _slope_told(t: Trajectory) -> str:
     return f" at {np.degrees(t.slope_rad):.3g}°" if t.slope_rad else ""
 
 
-def _draw_ground(axes: Any, t: RoverTrajectory, terrain: Terrain | None) -> None:
+def _draw_ground(axes: Any, t: Trajectory, terrain: Terrain | None) -> None:
     """Lines of equal height, of a tilted plane too."""
     if terrain is None:
         if t.slope_rad:
@@ -107,7 +107,7 @@ def _draw_ground(axes: Any, t: RoverTrajectory, terrain: Terrain | None) -> None
     axes.contour(x, y, heights, _CONTOURS, colors="0.5", linewidths=0.5, linestyles="solid")
 
 
-def _draw_energy(axes: Any, t: RoverTrajectory) -> None:
+def _draw_energy(axes: Any, t: Trajectory) -> None:
     bars = falls(t.energy)
     starts, lengths = [bar.begin_j for bar in bars], [bar.end_j - bar.begin_j for bar in bars]
     axes.barh([bar.word for bar in bars], lengths, left=starts, color=[_PRINTED[bar.colour] for bar in bars])

@@ -14,10 +14,10 @@ from slipfit.report.html import Panel, render, write_page
 from slipfit.report.rover_figures import energy_over_time, energy_parts, rover_over_time
 from slipfit.report.rover_scene import scene, slip_top
 from slipfit.report.wording import percent
-from slipfit.simulation.rover_trajectory import RoverTrajectory
+from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.scenario import Scenario
 from slipfit.simulation.torque_model import TorqueModelRun
-from slipfit.simulation.trajectory import RunStatus
+from slipfit.simulation.trajectory import Trajectory
 
 #: Panels of this link zoom their time axes together.
 _TIME = "time"
@@ -49,7 +49,7 @@ class _Report:
 
 
 def write_rover_report(
-    trajectory: RoverTrajectory,
+    trajectory: Trajectory,
     robot: Robot,
     ground: Ground,
     scenario: Scenario,
@@ -70,7 +70,7 @@ def write_rover_report(
 
 
 def rover_page(
-    trajectory: RoverTrajectory,
+    trajectory: Trajectory,
     robot: Robot,
     ground: Ground,
     scenario: Scenario,
@@ -92,7 +92,7 @@ def rover_page(
         ground_about=f"{ground.about}. {terrain.about}" if terrain and terrain.about else ground.about,
         scenario_about=scenario.about,
         verdict=verdict(t),
-        is_good=t.status in (RunStatus.FINISHED, RunStatus.ARRIVED) and not np.isfinite(t.spins_from_s),
+        is_good=t.outcome.is_success and not np.isfinite(t.spins_from_s),
         told_rows=told_rows(t, beside),
         notes=[*t.all_notes, *notes, *_about_torque_model(beside)],
         scene=Panel("scene", scene(t, scenario, terrain, beside), _scene_caption(t)),
@@ -109,16 +109,16 @@ def rover_page(
     return render("rover.html.j2", r=report, version=slipfit.__version__)
 
 
-def verdict(trajectory: RoverTrajectory) -> str:
+def verdict(trajectory: Trajectory) -> str:
     """How the drive ended, and when."""
     t = trajectory
-    if t.status is RunStatus.ARRIVED:
-        return f"{t.status.value.removesuffix('.')} after {t.arrived_at_s:.2f} s."
+    if t.outcome is Outcome.ARRIVED:
+        return f"{t.outcome.value.removesuffix('.')} after {t.arrived_at_s:.2f} s."
     when = f" It happened at {t.stopped_at_s:.2f} s." if np.isfinite(t.stopped_at_s) else ""
-    return f"{t.status.value}{when}"
+    return f"{t.outcome.value}{when}"
 
 
-def told_rows(trajectory: RoverTrajectory, beside: TorqueModelRun | None = None) -> list[list[str]]:
+def told_rows(trajectory: Trajectory, beside: TorqueModelRun | None = None) -> list[list[str]]:
     """The numbers that people ask for first: what, and how much."""
     t, energy = trajectory, trajectory.energy
     slip, angle = np.abs(t.slip), np.degrees(np.abs(t.slip_angle_rad))
@@ -150,7 +150,7 @@ def told_rows(trajectory: RoverTrajectory, beside: TorqueModelRun | None = None)
     return rows
 
 
-def _per_metre(t: RoverTrajectory) -> str:
+def _per_metre(t: Trajectory) -> str:
     return f", {t.energy.supplied_j / t.distance_m:.3g} J for each metre" if t.distance_m > 0.0 else ""
 
 
@@ -178,7 +178,7 @@ def _about_torque_model(beside: TorqueModelRun | None) -> list[str]:
     return lines
 
 
-def _scene_caption(t: RoverTrajectory) -> str:
+def _scene_caption(t: Trajectory) -> str:
     above = "" if slip_top(t) >= 1.0 else " and all above"
     slip = (
         f"The path has the colour of the wheel that slips most at the moment; the brightest stands for {slip_top(t):.2g}{above}."
@@ -187,14 +187,14 @@ def _scene_caption(t: RoverTrajectory) -> str:
     return f"Drag to turn, scroll to come nearer; axes are equal. {slip}{more}"
 
 
-def _over_time_caption(t: RoverTrajectory, beside: TorqueModelRun | None) -> str:
+def _over_time_caption(t: Trajectory, beside: TorqueModelRun | None) -> str:
     wheels = "Zoom one row, and all follow. "
     lifted = "A wheel that is off the ground has no load; bars in the last row show when. " if t.lifted_wheels else ""
     model = "The wide and pale line in the first row is the torque model." if beside is not None else ""
     return f"{wheels}{lifted}{model}".strip()
 
 
-def _energy_caption(t: RoverTrajectory) -> str:
+def _energy_caption(t: Trajectory) -> str:
     came_down = " A bar that goes back to the right is a store that gave: a robot that came down, or slowed."
     gave = came_down if t.energy.stored_j < 0.0 else ""
     share = percent(t.energy.remainder_share)

@@ -10,9 +10,10 @@ import numpy as np
 from slipfit.library import Terrain
 from slipfit.report.board import BLUE, GREEN, GRID, INK, ORANGE, packed
 from slipfit.report.top_view import SLIP_COLOURS
-from slipfit.simulation.rover_trajectory import RoverTrajectory, plane_to_world
+from slipfit.simulation.quantities import plane_to_world
 from slipfit.simulation.scenario import Scenario
 from slipfit.simulation.torque_model import TorqueModelRun
+from slipfit.simulation.trajectory import Trajectory
 
 #: Heights along each side of the surface: more than a screen shows, 0.2 MB of the page.
 MOST_HEIGHTS = 200
@@ -42,19 +43,19 @@ _SIDE, _TALL, _LEAST_HEIGHT = 1.8, 0.6, 0.03
 _HEIGHT_PX = 600
 
 
-def worst_slip(trajectory: RoverTrajectory) -> np.ndarray:
+def worst_slip(trajectory: Trajectory) -> np.ndarray:
     """Largest |slip| of the wheels at each record, (T,)."""
     return np.asarray(np.abs(trajectory.slip).max(axis=1))
 
 
-def slip_top(trajectory: RoverTrajectory) -> float:
+def slip_top(trajectory: Trajectory) -> float:
     """The slip of the brightest colour, which stands for all above it too."""
     slip = worst_slip(trajectory)
     reached = float(np.quantile(slip[np.isfinite(slip)], _SHARE_COLOURED)) if np.isfinite(slip).any() else 0.0
     return float(np.clip(np.ceil(20.0 * reached) / 20.0, _LEAST_TOP, _LARGEST_TOP))
 
 
-def coloured_path(trajectory: RoverTrajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def coloured_path(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Time (n,), places in the world (n, 3) and slip (n,) of at most `MOST_PLACES` points; each shows the largest slip since the
     one before."""
     t, slip = trajectory, worst_slip(trajectory)
@@ -66,7 +67,7 @@ def coloured_path(trajectory: RoverTrajectory) -> tuple[np.ndarray, np.ndarray, 
 
 
 def scene(
-    trajectory: RoverTrajectory, scenario: Scenario, terrain: Terrain | None = None, beside: TorqueModelRun | None = None
+    trajectory: Trajectory, scenario: Scenario, terrain: Terrain | None = None, beside: TorqueModelRun | None = None
 ) -> dict[str, Any]:
     """The figure as Plotly reads it; `beside` is the torque model's run of the same scenario."""
     ground = _Ground(trajectory, terrain)
@@ -84,12 +85,12 @@ def scene(
     return {"data": data, "layout": _layout(corners.min(axis=0), corners.max(axis=0))}
 
 
-def believable(beside: TorqueModelRun, trajectory: RoverTrajectory) -> tuple[np.ndarray, np.ndarray]:
+def believable(beside: TorqueModelRun, trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """Places of the torque model until it arrived, broke down, or the other drive ended."""
     return beside.x_m[: believable_records(beside, trajectory)], beside.y_m[: believable_records(beside, trajectory)]
 
 
-def believable_records(beside: TorqueModelRun, trajectory: RoverTrajectory) -> int:
+def believable_records(beside: TorqueModelRun, trajectory: Trajectory) -> int:
     """How many of its records count."""
     ends = [when for when in (beside.broke_down_at_s, beside.arrived_at_s, float(trajectory.time_s[-1])) if when is not None]
     return int(np.searchsorted(beside.time_s, min(ends), side="right"))
@@ -98,7 +99,7 @@ def believable_records(beside: TorqueModelRun, trajectory: RoverTrajectory) -> i
 class _Ground:
     """The piece of ground around a drive: a tilted plane, or a terrain's heights."""
 
-    def __init__(self, trajectory: RoverTrajectory, terrain: Terrain | None) -> None:
+    def __init__(self, trajectory: Trajectory, terrain: Terrain | None) -> None:
         t = trajectory
         self.terrain = terrain
         self._turn = np.eye(3) if terrain else plane_to_world(t.slope_rad, t.uphill_rad)

@@ -20,8 +20,8 @@ from slipfit.report.board import BLUE, GREY, INK, ORANGE, SHADE, Board
 from slipfit.report.climb_profile import Profile, climb_profile, hard_ground, soil_body
 from slipfit.report.playing import CONTROLS_PX, controls, frame_name, spread_out
 from slipfit.simulation.climb import climb_numbers
-from slipfit.simulation.climb_record import ClimbTrajectory
 from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles.track_shape import Outline
 
 _ROW_PX = 400
@@ -124,12 +124,12 @@ class Stage(NamedTuple):
         return np.column_stack([self.profile.along(x, y), z])
 
 
-def stage(climb: ClimbTrajectory, profile: Profile) -> Stage:
+def stage(climb: Trajectory, profile: Profile) -> Stage:
     """The picture's plane over a climb."""
     return Stage(profile, np.column_stack([climb[name] for name in ("x_m", "y_m", "z_m")]), attitude_rows(climb))
 
 
-def attitude_rows(climb: ClimbTrajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def attitude_rows(climb: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of the matrices that turn the body's axes into the ground's, (T, 3) each."""
     w, x, y, z = (climb[name] for name in ("qw", "qx", "qy", "qz"))
     row_x = np.column_stack([1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)])
@@ -138,13 +138,13 @@ def attitude_rows(climb: ClimbTrajectory) -> tuple[np.ndarray, np.ndarray, np.nd
     return row_x, row_y, row_z
 
 
-def travelled_m(climb: ClimbTrajectory, side: str) -> np.ndarray:
+def travelled_m(climb: Trajectory, side: str) -> np.ndarray:
     """How far a belt has run, (T,)."""
     t, speed = climb["time_s"], climb[f"belt_{side}_mps"]
     return np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(t))])
 
 
-def ruts(climb: ClimbTrajectory, shape: SideShape, seen_from: Stage, until_m: float) -> tuple[np.ndarray, np.ndarray]:
+def ruts(climb: Trajectory, shape: SideShape, seen_from: Stage, until_m: float) -> tuple[np.ndarray, np.ndarray]:
     """Places before the soil's end, and how high the soil stands there at each record above where it stood before, (T, places):
     0 where no belt was."""
     profile, reach = seen_from.profile, shape.outline.axle_distance_m + 2.0 * shape.outline.radius_m
@@ -170,7 +170,7 @@ def _underside(shape: SideShape) -> np.ndarray:
     return np.concatenate([rear, between, front])
 
 
-def side_view(climb: ClimbTrajectory, robot: TrackedRobot, scenario: ClimbScenario) -> dict[str, Any]:
+def side_view(climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario) -> dict[str, Any]:
     """The figure with its frames, as Plotly reads it. A frame's name is its time in seconds."""
     v = climb_numbers(robot, scenario)
     profile, shape = climb_profile(scenario, v), side_shape(robot, scenario.flipper_angle_rad)
@@ -199,7 +199,7 @@ def side_view(climb: ClimbTrajectory, robot: TrackedRobot, scenario: ClimbScenar
     return {"data": data, "layout": _layout(window, times, profile.axis_title), "frames": frames}
 
 
-def _window(climb: ClimbTrajectory, seen_from: Stage, shape: SideShape, v: dict[str, Any]) -> tuple[list[float], list[float]]:
+def _window(climb: Trajectory, seen_from: Stage, shape: SideShape, v: dict[str, Any]) -> tuple[list[float], list[float]]:
     """What is shown: wherever the robot was, and the obstacle."""
     everything = np.concatenate([shape.track, shape.flipper]) if len(shape.flipper) else shape.track
     moments = [
@@ -231,7 +231,7 @@ def _looks() -> list[dict[str, Any]]:
     ]
 
 
-def _told(climb: ClimbTrajectory, *, has_soil: bool) -> list[str]:
+def _told(climb: Trajectory, *, has_soil: bool) -> list[str]:
     """Numbers of each record in a line."""
     pitch, slip = np.round(np.degrees(climb.pitch_up_rad), 1) + 0.0, np.round(climb.slip, 2) + 0.0  # no "-0.0"
     sunk = 1e3 * np.maximum(climb["sinkage_left_m"], climb["sinkage_right_m"])

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slipfit.library.files import check_target, write_text
+from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.run_commands import RunCommands
+from slipfit.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from slipfit.simulation.engine import Run
@@ -88,7 +90,7 @@ class Batch:
     # --- how runs ended ---------------------------------------------------------------------------------------------
 
     @cached_property
-    def outcomes(self) -> tuple[Any, ...]:
+    def outcomes(self) -> tuple[Outcome, ...]:
         """How each run ended."""
         return self.run_of.of.vehicle.outcomes(self)
 
@@ -105,7 +107,7 @@ class Batch:
     @property
     def has_climbed(self) -> np.ndarray:
         """Which runs got over their obstacle, (runs,)."""
-        return np.array([outcome.name == "CLIMBED" for outcome in self.outcomes])
+        return np.array([outcome is Outcome.CLIMBED for outcome in self.outcomes])
 
     @property
     def margin(self) -> np.ndarray:
@@ -127,7 +129,7 @@ class Batch:
         """When each run reached its last waypoint, (runs,); NaN where it did not before its time limit, or without a route."""
         return self.run_of.of.vehicle.arrived_at_s(self)
 
-    def run(self, i: int) -> Any:
+    def run(self, i: int) -> Trajectory:
         """One run as a trajectory, up to its end."""
         return self.run_of.of.vehicle.trajectory(self, i)
 

@@ -28,9 +28,10 @@ from slipfit.library import AnyRobot
 from slipfit.library.files import check_target, write_text
 from slipfit.library.parameter import out_of_range
 from slipfit.simulation.batch import Batch
-from slipfit.simulation.climb_record import Verdict, verdict_of
 from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.drives.tracked import outcome_of
 from slipfit.simulation.engine import Records, drive_runs
+from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.run import resolve
 from slipfit.twin import AnyTwin
 from slipfit.vehicles import track_verdict
@@ -60,8 +61,8 @@ class GripReserve:
     factor: np.ndarray  # lambda*, middle of the bracket; NaN where no factor changes the verdict
     factor_low: np.ndarray  # the bracket: the verdict changes between these factors
     factor_high: np.ndarray
-    verdicts: tuple[Verdict, ...]  # as the runs are
-    beyond: tuple[Verdict | None, ...]  # just beyond the factor; None where no factor changes the verdict
+    outcomes: tuple[Outcome, ...]  # as the runs are
+    beyond: tuple[Outcome | None, ...]  # just beyond the factor; None where no factor changes the verdict
     robot: str
     scenario: str
 
@@ -71,7 +72,7 @@ class GripReserve:
     @property
     def has_climbed(self) -> np.ndarray:
         """Which runs climbed, (runs,)."""
-        return np.array([verdict is Verdict.CLIMBED for verdict in self.verdicts])
+        return np.array([verdict is Outcome.CLIMBED for verdict in self.outcomes])
 
     @property
     def is_found(self) -> np.ndarray:
@@ -97,7 +98,7 @@ class GripReserve:
 
     def table(self) -> dict[str, np.ndarray]:
         """One row per run; as pandas takes it."""
-        words = {"verdict": self.verdicts, "beyond": self.beyond}
+        words = {"verdict": self.outcomes, "beyond": self.beyond}
         texts = {name: np.array([_word(verdict) for verdict in found]) for name, found in words.items()}
         return {"run": np.arange(len(self)), **texts, **{name: getattr(self, name) for name in _COLUMNS}}
 
@@ -139,9 +140,9 @@ class GripReserve:
             about = json.loads(first.removeprefix("# "))
             columns = dict(zip(names.split(","), zip(*(row.split(",") for row in rows), strict=True), strict=True))
             numbers = {name: np.array([float(v) for v in columns[name]]) for name in _COLUMNS}
-            verdicts = tuple(Verdict[word.upper()] for word in columns["verdict"])
-            beyond = tuple(Verdict[word.upper()] if word else None for word in columns["beyond"])
-            return cls(**numbers, verdicts=verdicts, beyond=beyond, robot=about["robot"], scenario=about["scenario"])
+            verdicts = tuple(Outcome[word.upper()] for word in columns["verdict"])
+            beyond = tuple(Outcome[word.upper()] if word else None for word in columns["beyond"])
+            return cls(**numbers, outcomes=verdicts, beyond=beyond, robot=about["robot"], scenario=about["scenario"])
         except OSError as error:
             raise SimulationError(
                 f"{path}: cannot be read ({error.strerror}); expected grip reserves that slipfit saved"
@@ -152,7 +153,7 @@ class GripReserve:
             ) from None
 
 
-def _word(verdict: Verdict | None) -> str:
+def _word(verdict: Outcome | None) -> str:
     return verdict.name.lower() if verdict else ""
 
 
@@ -264,8 +265,8 @@ def _record(
         factor=middle,
         factor_low=np.fmin(near, far),
         factor_high=np.fmax(near, far),
-        verdicts=batch.outcomes,
-        beyond=tuple(verdict_of(code) if found else None for code, found in zip(codes.tolist(), is_found, strict=True)),
+        outcomes=batch.outcomes,
+        beyond=tuple(outcome_of(code) if found else None for code, found in zip(codes.tolist(), is_found, strict=True)),
         robot=batch.robot.name,
         scenario=batch.ground,
     )

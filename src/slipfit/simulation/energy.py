@@ -1,5 +1,6 @@
 """Where a drive's energy went: from the supply to what moves, is lifted, is wound up, and to heat."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -90,6 +91,6 @@ class Energy:
         return "\n".join(lines)
 
 
-def energy_between(flows: dict[str, np.ndarray], stores: dict[str, np.ndarray], last: int) -> Energy:
-    """Books from the first record to record `last`."""
-    return Energy(**{name: float(column[last] - column[0]) for name, column in (flows | stores).items()})
+def energy_between(log: Mapping[str, np.ndarray], last: int) -> Energy:
+    """Energy balance from the first record to record `last`."""
+    return Energy(**{name: float(column[last] - column[0]) for name, column in log.items()})

@@ -10,7 +10,9 @@ import numpy as np
 
 from slipfit.errors import SimulationError
 from slipfit.simulation.batch import Batch
+from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.run_commands import RunCommands, drive_in_chunks
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.simulation.vary import is_no_number
 from slipfit.twin import FittedPowertrain
 from slipfit.vehicles import run_loop
@@ -108,7 +110,7 @@ class Vehicle(Protocol):
     def check_sensors(self, found: Resolved) -> None:
         """A sentence where sensors are not simulated."""
 
-    def outcomes(self, batch: Batch) -> tuple[Any, ...]:
+    def outcomes(self, batch: Batch) -> tuple[Outcome, ...]:
         """How each run ended."""
 
     def end_pose(self, batch: Batch) -> np.ndarray:
@@ -120,7 +122,7 @@ class Vehicle(Protocol):
     def arrived_at_s(self, batch: Batch) -> np.ndarray:
         """When each run reached its last waypoint, (runs,); NaN where it did not."""
 
-    def trajectory(self, batch: Batch, i: int) -> Any:
+    def trajectory(self, batch: Batch, i: int) -> Trajectory:
         """One run, up to its end."""
 
 

@@ -11,6 +11,7 @@ from slipfit.simulation.batch import Batch
 from slipfit.simulation.drives import VEHICLES
 from slipfit.simulation.engine import Driver, Records, Resolved, drive_runs
 from slipfit.simulation.sensors import read_sensors
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.twin import AnyTwin, find_driver
 from slipfit.twin.record import TwinFile
 
@@ -20,7 +21,7 @@ def simulate(
     scenario: Any,
     *,
     ground: Ground | str | Path | None = None,
-) -> Any:
+) -> Trajectory:
     """Drive a robot through a scenario, with sensors if the scenario has some.
 
     Parameters

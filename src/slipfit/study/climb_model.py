@@ -10,9 +10,9 @@ from slipfit.library import TrackedRobot, find_terrain
 from slipfit.library.files import nearest
 from slipfit.simulation import simulate_many
 from slipfit.simulation.climb import climb_bounds, climb_numbers
-from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_reserve import check_has_goal, reserve_beside
 from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.outcome import TRACKED_OUTCOMES, Outcome
 from slipfit.study.verdicts import Arrays, Bounds, Verdicts
 from slipfit.twin import TrackedTwin
 
@@ -38,17 +38,17 @@ class ClimbModel:
     grounds: tuple[str, ...] = ()  # those of its grounds that stand in the climb
 
     def __post_init__(self) -> None:
-        words = [verdict.name.lower() for verdict in Verdict]
+        words = [outcome.name.lower() for outcome in TRACKED_OUTCOMES]
         if self.success not in words:
             raise ParameterError(f"success: there is no verdict '{self.success}' of a climb; {nearest(self.success, words)}")
         if self.has_reserve:
             check_has_goal(self.climb)
-            if self.success != Verdict.CLIMBED.name.lower():
+            if self.success != Outcome.CLIMBED.name.lower():
                 raise ParameterError(f"reserve: grip reserves tell how far `climbed` is, and success is '{self.success}'")
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        return (self.success, *(v.name.lower() for v in Verdict if v.name.lower() != self.success))
+        return (self.success, *(o.name.lower() for o in TRACKED_OUTCOMES if o.name.lower() != self.success))
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class ClimbModel:
         vary = {self.full_name(name): np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
         batch = simulate_many(self.robot, self.climb, vary, ends_only=True, workers=workers)
         code = {word: k for k, word in enumerate(self.outcomes)}
-        found = [code[verdict.name.lower()] for verdict in batch.outcomes]
+        found = [code[outcome.name.lower()] for outcome in batch.outcomes]
         numbers = [batch.margin, batch.stopped_at_s, batch.deepest_m]
         if self.has_reserve:
             numbers.append(reserve_beside(batch, workers=workers).reserve)

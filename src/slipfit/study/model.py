@@ -9,10 +9,11 @@ from slipfit.contact import GROUND_LAWS
 from slipfit.errors import ParameterError
 from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot, find_terrain
 from slipfit.library.files import nearest
-from slipfit.simulation import RunStatus, Scenario, simulate_many
+from slipfit.simulation import Outcome, Scenario, simulate_many
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb, is_climb
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.simulation.drives import VEHICLES
+from slipfit.simulation.outcome import WHEELED_OUTCOMES
 from slipfit.simulation.run import as_driver, resolve
 from slipfit.simulation.scenario import find_scenario
 from slipfit.study.climb_model import ClimbModel
@@ -114,7 +115,7 @@ class ScenarioModel:
     measures = ("end_x_m", "end_y_m", "end_heading_rad")
 
     def __post_init__(self) -> None:
-        words = [_word(status) for status in RunStatus]
+        words = [_word(outcome) for outcome in WHEELED_OUTCOMES]
         if isinstance(self.success, str) and self.success not in words:
             raise ParameterError(
                 f"success: there is no verdict '{self.success}' for this scenario; {nearest(self.success, words)}"
@@ -122,7 +123,7 @@ class ScenarioModel:
         for name in self.success if isinstance(self.success, dict) else ():
             if name not in self.measures:
                 raise ParameterError(f"success.{name}: there is no such outcome; {nearest(name, self.measures)}")
-        if self.success == _word(RunStatus.ARRIVED) and self.scenario.route is None:
+        if self.success == _word(Outcome.ARRIVED) and self.scenario.route is None:
             raise ParameterError("success: arrived needs a route in the scenario; give end_x_m a limit instead")
 
     @property
@@ -131,7 +132,7 @@ class ScenarioModel:
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        words = tuple(_word(status) for status in RunStatus)
+        words = tuple(_word(outcome) for outcome in WHEELED_OUTCOMES)
         if isinstance(self.success, str):
             return (self.success, *(word for word in words if word != self.success))
         return (SUCCESS, _FELL_SHORT, *words)
@@ -159,7 +160,7 @@ class ScenarioModel:
         vary = {self.full_name(name): np.full(n, number) for name, number in self.fixed.items()} | dict(inputs)
         batch = simulate_many(self.driver, self.scenario, vary, ground=self.surface, ends_only=True, workers=workers)
         end = batch.end_pose
-        words = [_word(status) for status in batch.outcomes]
+        words = [_word(outcome) for outcome in batch.outcomes]
         if isinstance(self.success, dict):
             is_good = np.array(batch.is_finished)
             for name, limits in self.success.items():
@@ -176,8 +177,8 @@ class ScenarioModel:
         )
 
 
-def _word(status: RunStatus) -> str:
-    return status.name.lower()
+def _word(outcome: Outcome) -> str:
+    return outcome.name.lower()
 
 
 def model_of(study: StudyFile) -> Model:

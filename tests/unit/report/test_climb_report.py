@@ -15,8 +15,9 @@ from slipfit.report.climb_report import over_time, write_climb_report
 from slipfit.report.replay import write_replay
 from slipfit.report.side_view import link_places, ruts, side_shape, side_view, stage, travelled_m
 from slipfit.simulation.climb import climb_numbers
-from slipfit.simulation.climb_record import ClimbTrajectory, Verdict
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles.tracked import TRACK_COLUMNS
 
 PACKBOT = find_tracked_robot("packbot")
@@ -35,7 +36,15 @@ def made_up(count=50, sunk_m=0.01, nose_up_rad=0.0):
     columns |= {"qw": np.full(count, np.cos(0.5 * nose_up_rad)), "qy": np.full(count, -np.sin(0.5 * nose_up_rad))}
     columns |= {"sinkage_left_m": np.full(count, sunk_m), "sinkage_right_m": np.full(count, sunk_m)}
     columns |= {"drive_left_n": np.full(count, 100.0)}
-    return ClimbTrajectory({"time_s": t} | columns, Verdict.TIMED_OUT, -0.5, float(t[-1]), "packbot", "made up")
+    return Trajectory(
+        {"time_s": t} | columns,
+        robot="packbot",
+        scenario="made up",
+        drive="tracked",
+        outcome=Outcome.TIMED_OUT,
+        margin=-0.5,
+        stopped_at_s=float(t[-1]),
+    )
 
 
 def trace(figure, name, frame=None):
@@ -105,7 +114,7 @@ def test_curves_have_units_and_the_torque_of_the_drive():
 def test_a_page_tells_the_verdict(tmp_path):
     write_climb_report(replace(made_up(), notes=("high",)), PACKBOT, CURB, tmp_path / "climb.html")
     page = (tmp_path / "climb.html").read_text(encoding="utf-8")
-    assert "The time was over before the robot was over the obstacle." in page
+    assert Outcome.TIMED_OUT.value in page
     assert "<li>high</li>" in page
 
 

@@ -15,7 +15,7 @@ from slipfit.report.drive_report import drive_page, write_drive_report
 from slipfit.report.playing import MOST_FRAMES
 from slipfit.report.top_view import drawn_robot, frame_places, rigid_wheels, slip_speed, top_view
 from slipfit.simulation import Scenario, simulate
-from slipfit.simulation.trajectory import RunStatus
+from slipfit.simulation.outcome import Outcome
 
 P3AT, OHIO, MECANUM = find_robot("p3at"), find_omni_robot("ohio_omni"), find_omni_robot("optiodom_mecanum")
 TURN = Scenario(commands=[{"for_s": 2.0, "v_mps": 0.5, "yaw_rate_radps": 1.0}])
@@ -33,7 +33,7 @@ def rolling(drive, robot, vx, vy, yaw_rate, wheel_speeds):
     """The record as if the robot had rolled like this."""
     ones = np.ones(len(drive.time_s))
     speeds = np.tile(wheel_speeds, (len(ones), 1))
-    return replace(drive, vx_mps=vx * ones, vy_mps=vy * ones, yaw_rate_radps=yaw_rate * ones, wheel_speed_radps=speeds)
+    return drive.with_columns(vx_mps=vx * ones, vy_mps=vy * ones, yaw_rate_radps=yaw_rate * ones, wheel_speed_radps=speeds)
 
 
 def pose(figure, k):
@@ -163,7 +163,7 @@ def test_a_long_drive_stays_below_6_mb():
     }
     wide = replace(P3AT.wheels.at_m, value=((0.3, 0.2), (0.3, -0.2), (0.0, 0.2), (0.0, -0.2), (-0.3, 0.2), (-0.3, -0.2)))
     robot = P3AT.model_copy(update={"wheels": P3AT.wheels.model_copy(update={"at_m": wide})})
-    long = replace(t, time_s=0.01 * np.arange(60_000), **body, **wheels)
+    long = t.with_columns(time_s=0.01 * np.arange(60_000), **body, **wheels)
     scenario = Scenario(commands=[{"for_s": 600.0, "v_mps": 0.5}])
     assert len(drive_page(long, robot, find_ground("lab_floor"), scenario).encode()) < 6.0e6
 
@@ -171,6 +171,6 @@ def test_a_long_drive_stays_below_6_mb():
 def test_a_run_that_diverged_is_shown_as_far_as_it_went():
     t = simulate(P3AT, TURN)
     broken = {name: np.where(t.time_s > 1.0, np.nan, getattr(t, name)) for name in ("x_m", "y_m", "heading_rad", "vx_mps")}
-    t = replace(t, **broken, status=RunStatus.DIVERGED)
+    t = replace(t.with_columns(**broken), outcome=Outcome.DIVERGED)
     assert float(top_view(t, P3AT)["frames"][-1]["name"]) == pytest.approx(1.0)
     assert "stopped being finite" in drive_page(t, P3AT, find_ground("lab_floor"), TURN)

@@ -10,8 +10,8 @@ from slipfit.errors import SlipfitError
 from slipfit.library import find_robot
 from slipfit.report.figures import draw_demo, draw_drive, draw_laws, law_curve, save_figure
 from slipfit.simulation import Scenario, simulate, simulate_many
+from slipfit.simulation.record import wheel_names
 from slipfit.simulation.showcase import showcase
-from slipfit.simulation.trajectory import wheel_names
 
 P3AT = find_robot("p3at")
 TURN = Scenario(commands=[{"for_s": 0.3, "v_mps": 0.5, "yaw_rate_radps": 1.0}])

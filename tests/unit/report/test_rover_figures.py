@@ -17,9 +17,9 @@ from slipfit.report.rover_report import rover_page, told_rows, verdict
 from slipfit.report.rover_scene import MOST_HEIGHTS, MOST_PLACES, coloured_path, scene, slip_top, worst_slip
 from slipfit.simulation import simulate
 from slipfit.simulation.energy import Energy
+from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.scenario import Scenario, find_scenario
 from slipfit.simulation.torque_model import TorqueModelRun
-from slipfit.simulation.trajectory import RunStatus
 
 ROVER = find_robot("lynxmotion_4wd3")
 SLOPE_DEG = 20.0
@@ -95,9 +95,9 @@ def test_the_path_shows_every_peak_of_slip(uphill):
 
 def test_colours_stay_within_one(uphill):
     """A rim that runs against the ground has a slip of up to 2; the scale ends at 1, a wheel that spins on the spot."""
-    backwards = replace(uphill, slip_x_mps=2.0 * uphill.rim_mps)
+    backwards = uphill.with_columns(slip_x_mps=2.0 * uphill.rim_mps)
     assert slip_top(backwards) == 1.0
-    rolling = replace(uphill, slip_x_mps=np.zeros_like(uphill.slip_x_mps))
+    rolling = uphill.with_columns(slip_x_mps=np.zeros_like(uphill.slip_x_mps))
     assert slip_top(rolling) == pytest.approx(0.05)
     line = trace(scene(uphill, UPHILL), "path")["line"]
     assert (line["cmin"], line["cmax"]) == (0.0, slip_top(uphill))
@@ -198,7 +198,7 @@ def test_rows_hold_the_record(uphill):
 def test_roll_and_pitch_are_against_the_horizontal(uphill, heading_deg, roll_deg, pitch_deg):
     """Facing uphill the nose is up (pitch below zero); facing left of it the right side is uphill, which leans the robot to its
     left: roll below zero."""
-    turned = replace(uphill, heading_rad=np.full(len(uphill.time_s), 0.5 + np.radians(heading_deg)))
+    turned = uphill.with_columns(heading_rad=np.full(len(uphill.time_s), 0.5 + np.radians(heading_deg)))
     roll, pitch = (np.degrees(angle) for angle in roll_and_pitch_rad(turned))
     assert roll == pytest.approx(roll_deg, abs=1e-9)
     assert pitch == pytest.approx(pitch_deg, abs=1e-9)
@@ -208,7 +208,7 @@ def sunk(motion, pitch_rad=0.0):
     """The same drive as if it had been on soil: wheels 10 to 40 mm deep, the body leaning against the plane."""
     depth = np.linspace(0.01, 0.04, motion.load_n.shape[1])
     n = len(motion.time_s)
-    return replace(motion, sinkage_m=np.tile(depth, (n, 1)), pitch_rad=np.full(n, pitch_rad), z_m=np.full(n, -0.025))
+    return motion.with_columns(sinkage_m=np.tile(depth, (n, 1)), pitch_rad=np.full(n, pitch_rad), z_m=np.full(n, -0.025))
 
 
 @pytest.mark.parametrize(("lean_deg", "wanted_deg"), [(-3.0, -23.0), (3.0, -17.0)], ids=["rear deeper", "front deeper"])
@@ -225,7 +225,7 @@ def test_body_axes_are_those_of_the_quaternions(uphill):
     from scipy.spatial.transform import Rotation
 
     n = len(uphill.time_s)
-    leaning = replace(uphill, roll_rad=np.full(n, 0.2), pitch_rad=np.full(n, -0.3))
+    leaning = uphill.with_columns(roll_rad=np.full(n, 0.2), pitch_rad=np.full(n, -0.3))
     wanted = Rotation.from_quat(leaning.quaternions_xyzw()).as_matrix()
     assert leaning.body_axes() == pytest.approx(np.swapaxes(wanted, 1, 2), abs=1e-12)
 
@@ -292,7 +292,7 @@ def test_figures_are_what_plotly_reads(uphill, crater):
 
 def test_the_page_tells_verdict_numbers_and_scenario(uphill):
     page = rover_page(uphill, ROVER, find_ground("rover_tyre"), UPHILL, notes=["mu was assumed"])
-    assert uphill.status is RunStatus.ARRIVED
+    assert uphill.outcome is Outcome.ARRIVED
     for wanted in (verdict(uphill), "2 of 2", "20°", "mu was assumed", "mass_kg", "SarahSwintonMEng", "waypoints_m"):
         assert wanted in page
     assert len(page.encode()) < 6e6
@@ -311,7 +311,7 @@ def test_a_long_drive_stays_below_6_mb(crater):
 
 
 def test_a_failed_run_is_a_doubtful_verdict_with_its_time(uphill):
-    tipped = replace(uphill, status=RunStatus.TIPPED_OVER, stopped_at_s=1.25)
+    tipped = replace(uphill, outcome=Outcome.TIPPED_OVER, stopped_at_s=1.25)
     assert verdict(tipped) == "The robot tipped over. It happened at 1.25 s."
     assert '<div class="verdict doubt">' in rover_page(tipped, ROVER, find_ground("rover_tyre"), UPHILL)
 

@@ -20,6 +20,6 @@ def motion():
         columns.setdefault("load_n", 50.0)
         columns.setdefault("lowest_load_n", columns["load_n"])
         wheels = {name: np.array(np.broadcast_to(columns.pop(name, 0.0), shape), dtype=float) for name in WHEELS}
-        return Trajectory(time_s, **body, **wheels, **columns)
+        return Trajectory({"time_s": time_s, **body, **wheels}, **columns)
 
     return make

@@ -7,9 +7,9 @@ import pytest
 
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.simulation import simulate_many
-from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_reserve import GripReserve, grip_reserve
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
+from slipfit.simulation.outcome import Outcome
 from tracks import plain_climber
 
 CURB = {"mu_static": 0.8, "obstacle": {"kind": "curb", "height_m": 0.117, "edge_radius_m": 0.0254, "distance_m": 0.2}}
@@ -24,7 +24,7 @@ def test_on_a_ramp_it_is_what_the_slope_leaves():
     found = grip_reserve(plain_climber(), ramp, {"mu_static": mu})
     assert found.factor == pytest.approx(needed / mu, rel=0.03)
     assert found.reserve == pytest.approx([1.0 - needed / 0.5, 0.3 / needed - 1.0], abs=0.03)
-    assert found.beyond == (Verdict.SLIPPED, Verdict.CLIMBED)
+    assert found.beyond == (Outcome.SLIPPED, Outcome.CLIMBED)
 
 
 def test_sliding_friction_keeps_its_share():
@@ -80,7 +80,7 @@ def test_the_sign_is_the_verdict_and_the_bracket_holds_the_change(robot, soil):
     climb, vary = CURB | {"soil": soil}, _random(8)
     found, batch = grip_reserve(robot, climb, vary), simulate_many(robot, climb, vary, ends_only=True)
     assert np.array_equal(found.reserve > 0.0, batch.has_climbed)
-    assert found.verdicts == batch.outcomes
+    assert found.outcomes == batch.outcomes
     assert len(set(batch.has_climbed.tolist())) == 2
     low, high = (_with_grip(robot, climb, vary, factor) for factor in (found.factor_low, found.factor_high))
     assert np.array_equal((low != high)[found.is_found], np.ones(found.is_found.sum(), dtype=bool))

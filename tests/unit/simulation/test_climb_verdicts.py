@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 
 from slipfit.library import TrackedRobot
 from slipfit.simulation import simulate, simulate_many
-from slipfit.simulation.climb_record import Verdict
 from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.outcome import Outcome
 from tracks import plain_climber
 
 RAMP_RAD = math.radians(20.0)
@@ -45,7 +45,7 @@ def test_a_ramp_is_climbed_from_the_friction_on_that_its_slope_has():
     batch = simulate_many(
         plain_climber(), ramp(RAMP_RAD, 0.5), {"mu_static": math.tan(RAMP_RAD) * np.array([0.9, 0.97, 1.03, 1.1])}
     )
-    assert batch.outcomes == (Verdict.SLIPPED, Verdict.SLIPPED, Verdict.CLIMBED, Verdict.CLIMBED)
+    assert batch.outcomes == (Outcome.SLIPPED, Outcome.SLIPPED, Outcome.CLIMBED, Outcome.CLIMBED)
 
 
 def test_a_robot_tips_over_backwards_where_its_mass_passes_the_rear_axle():
@@ -53,15 +53,15 @@ def test_a_robot_tips_over_backwards_where_its_mass_passes_the_rear_axle():
     the rear axle's foot. Slowly, and 2° on either side: at the ramp's foot the robot begins to turn up."""
     robot, limit = with_mass_at(-0.12, 0.3), math.atan(0.134 / 0.3)
     below, above = (simulate(robot, ramp(limit + math.radians(d), 1.0, speed_mps=0.1)) for d in (-2.0, 2.0))
-    assert below.verdict is Verdict.CLIMBED
-    assert above.verdict is Verdict.TIPPED_BACKWARDS
+    assert below.outcome is Outcome.CLIMBED
+    assert above.outcome is Outcome.TIPPED_BACKWARDS
 
 
 def test_a_robot_is_stuck_in_mud_that_resists_more_than_it_shears():
     """Sinkage W/(A k) = 43.8 mm; compacting takes 2 b k z²/2 = 13.4 N, and the mud's cohesion gives at most A c: 10.7 N at
     150 Pa, too little, and 213 N at 3 kPa, plenty."""
-    assert simulate(plain_climber(), mud(150.0)).verdict is Verdict.STUCK_IN_SOIL
-    assert simulate(plain_climber(), mud(3000.0)).verdict is Verdict.CLIMBED
+    assert simulate(plain_climber(), mud(150.0)).outcome is Outcome.STUCK_IN_SOIL
+    assert simulate(plain_climber(), mud(3000.0)).outcome is Outcome.CLIMBED
 
 
 @pytest.mark.parametrize("speed_mps", [0.3, -0.3], ids=["ahead", "back"])
@@ -72,9 +72,9 @@ def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
         simulate(plain_climber(), ClimbScenario(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=12.0))
         for cohesion in (100.0, 3000.0)
     )
-    assert held.verdict is Verdict.STUCK_IN_SOIL
+    assert held.outcome is Outcome.STUCK_IN_SOIL
     assert held.stopped_at_s < 12.0
-    assert free.verdict is Verdict.FINISHED
+    assert free.outcome is Outcome.FINISHED
     assert held.margin is free.margin is None
     assert "margin" not in free.summary()
 
@@ -83,7 +83,7 @@ def test_a_robot_that_sinks_to_its_middle_is_stuck():
     """Mud a twentieth as stiff: W / (A k) would be 0.88 m."""
     soil = mud(3000.0).soil | {"k_phi": 5e3}
     deep = simulate(plain_climber(), ClimbScenario(mu_static=0.8, soil=soil, speed_mps=0.0, duration_s=2.0))
-    assert deep.verdict is Verdict.STUCK_IN_SOIL
+    assert deep.outcome is Outcome.STUCK_IN_SOIL
     assert deep["z_m"][-1] < 0.0
 
 
@@ -93,7 +93,7 @@ def test_a_robot_whose_belly_bears_most_is_high_centred():
     whose cohesion of 127 N outdoes the belts' 71 N. With c = 60 mm, more than the 43.8 mm of belts alone, the same robot drives
     up to the doorstep."""
     centred, free = (simulate(with_belly(c), mud(1000.0)) for c in (0.005, 0.06))
-    assert centred.verdict is Verdict.HIGH_CENTRED
+    assert centred.outcome is Outcome.HIGH_CENTRED
     angles = np.radians(np.arange(7.5, 90.0, 15.0))
     up, arcs = 0.089 * (1.0 - np.cos(angles)), 4.0 * 0.07 * 0.089 * np.pi / 12.0 * np.cos(angles)
     own = brentq(
@@ -111,7 +111,7 @@ def test_whoever_is_not_there_in_time_has_timed_out():
     """One metre at 0.1 m/s takes ten seconds; there are five."""
     obstacle = {"kind": "curb", "height_m": 0.05, "distance_m": 1.0}
     late = simulate(plain_climber(), ClimbScenario(mu_static=0.8, speed_mps=0.1, obstacle=obstacle, duration_s=5.0))
-    assert late.verdict is Verdict.TIMED_OUT
+    assert late.outcome is Outcome.TIMED_OUT
     assert late.stopped_at_s == pytest.approx(5.0)
     assert late["time_s"][-1] == pytest.approx(5.0)
 

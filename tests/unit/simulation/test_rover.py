@@ -1,7 +1,6 @@
 """Drives on routes and terrains: verdicts, records, files, batches, and books of every scenario that is shipped."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +10,11 @@ from slipfit.errors import ParameterError, SlipfitError
 from slipfit.library import Terrain, find_ground, find_terrain
 from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.assemble import named_values
-from slipfit.simulation.rover_trajectory import RoverTrajectory, plane_to_world
+from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.quantities import plane_to_world
+from slipfit.simulation.record import BALANCE_COLUMNS
 from slipfit.simulation.scenario import find_scenario, scenario_names
-from slipfit.simulation.trajectory import RunStatus
+from slipfit.simulation.trajectory import Trajectory
 
 ROVER = "lynxmotion_4wd3"
 SHIPPED = [name for name in scenario_names() if find_scenario(name).keeps_books]
@@ -27,8 +28,8 @@ def test_books_of_every_shipped_scenario_balance(name):
     motion = simulate(ROVER, find_scenario(name))
     assert abs(motion.energy.remainder_share) < 1e-3
     assert np.isfinite(motion.stopped_at_s) == ("33deg" in name)  # what failed says when
-    wanted = RunStatus.SLID_AWAY if "33deg" in name else RunStatus.ARRIVED if motion.waypoints_m else RunStatus.FINISHED
-    assert motion.status is wanted
+    wanted = Outcome.SLID_AWAY if "33deg" in name else Outcome.ARRIVED if motion.waypoints_m else Outcome.FINISHED
+    assert motion.outcome is wanted
     assert str(round(motion.energy.supplied_j)) in motion.summary() or "energy" in motion.summary()
 
 
@@ -59,12 +60,12 @@ def test_a_file_brings_the_drive_back(tmp_path):
     motion = simulate(ROVER, find_scenario("serpentine_flat").model_copy(update={"step_s": 0.001}))
     for name in ("drive.parquet", "drive.csv"):
         motion.save(tmp_path / name)
-        again = RoverTrajectory.load(tmp_path / name)
-        for field in (*RoverTrajectory.body_fields, *RoverTrajectory.wheel_fields):
+        again = Trajectory.load(tmp_path / name)
+        for field in BALANCE_COLUMNS:
             assert getattr(again, field) == pytest.approx(getattr(motion, field), abs=1e-12), field
         assert again.energy.supplied_j == pytest.approx(motion.energy.supplied_j)
-    again = RoverTrajectory.load(tmp_path / "drive.parquet")
-    assert (again.status, again.waypoints_m, again.arrived_at_s) == (motion.status, motion.waypoints_m, motion.arrived_at_s)
+    again = Trajectory.load(tmp_path / "drive.parquet")
+    assert (again.outcome, again.waypoints_m, again.arrived_at_s) == (motion.outcome, motion.waypoints_m, motion.arrived_at_s)
     assert again.largest_cross_track_m == pytest.approx(motion.largest_cross_track_m)
 
 
@@ -98,7 +99,7 @@ def test_pure_pursuit_and_speed_loops_arrive_too():
     """What people use today: a P3AT with speed loops on pure pursuit."""
     route = {**ROUTE, "waypoints_m": [[2.0, 0.0], [3.0, 1.0]], "guidance": "pure_pursuit"}
     motion = simulate("p3at", Scenario(route=route, ground={"surface": "lab_floor"}))
-    assert motion.status is RunStatus.ARRIVED
+    assert motion.outcome is Outcome.ARRIVED
     assert motion.largest_cross_track_m < 0.2
 
 
@@ -106,7 +107,7 @@ def test_sensors_watch_a_route():
     sensors = {"imu": {"rate_hz": 100}, "encoders": {"rate_hz": 50}, "pose": {"rate_hz": 20}}
     motion = simulate(ROVER, Scenario(route=ROUTE, ground=TYRE, sensors=sensors))
     assert set(motion.readings.channels) == {"imu", "encoders", "pose"}
-    assert motion.status is RunStatus.ARRIVED
+    assert motion.outcome is Outcome.ARRIVED
     assert np.diff(motion.time_s)[:-1] == pytest.approx(0.01)
 
 
@@ -115,7 +116,7 @@ def test_sensors_watch_a_route():
 
 def test_time_runs_out():
     motion = simulate(ROVER, Scenario(route={**ROUTE, "at_most_s": 1.0}, ground=TYRE))
-    assert motion.status is RunStatus.TIMED_OUT
+    assert motion.outcome is Outcome.TIMED_OUT
     assert "0 of 1 waypoints" in motion.summary()
 
 
@@ -123,7 +124,7 @@ def test_a_robot_that_drives_off_the_map():
     """bump_3cm reaches to x = 3 m."""
     place = {**TYRE, "shape": "terrain", "terrain": "bump_3cm"}
     motion = simulate(ROVER, Scenario(commands=[{"for_s": 4.0, "wheels_v": [10.0, 10.0]}], ground=place, start={"x_m": 0.0}))
-    assert motion.status is RunStatus.LEFT_THE_MAP
+    assert motion.outcome is Outcome.LEFT_THE_MAP
     assert 2.0 < motion.stopped_at_s < 4.0
     assert motion.x_m[-1] == pytest.approx(2.9, abs=0.05)
     assert f"{motion.stopped_at_s:.3f} s" in motion.summary()
@@ -134,7 +135,7 @@ def test_a_tall_robot_tips_over():
     tall = changed(ROVER, centre_of_mass_m=[0.0, 0.0, 0.35])
     place = {**TYRE, "shape": "terrain", "terrain": "slope_20deg"}
     motion = simulate(tall, Scenario(commands=[{"for_s": 3.0, "wheels_v": [0.0, 0.0]}], ground=place))
-    assert motion.status is RunStatus.TIPPED_OVER
+    assert motion.outcome is Outcome.TIPPED_OVER
     assert motion.smallest_tip_over_margin_rad < 0.0
 
 
@@ -142,7 +143,7 @@ def test_gains_that_shake_the_robot_are_told_by_its_verdict():
     """Heading gains a thousand times too large: the rover fails its route, and its run says so instead of a number."""
     gains = {"heading": {"kp_v_per_rad": 8000.0, "kd_v_s_per_rad": 5000.0}}
     motion = simulate(ROVER, Scenario(route={**ROUTE, "gains": gains, "at_most_s": 10.0}, ground=TYRE))
-    assert motion.status in (RunStatus.TIMED_OUT, RunStatus.SLID_AWAY, RunStatus.ARRIVED)
+    assert motion.outcome in (Outcome.TIMED_OUT, Outcome.SLID_AWAY, Outcome.ARRIVED)
     assert np.isfinite(motion.x_m).all()
 
 
@@ -224,7 +225,7 @@ def test_a_run_with_a_number_that_is_none_has_no_result(name):
     """Also where a limit or a comparison swallows it; its neighbour is not touched."""
     good = named_values(FED, find_ground("rover_tyre"), straight(12.0))[name]
     batch = simulate_many(FED, straight(12.0, energy=True), {name: [math.nan, good]})
-    assert batch.outcomes == (RunStatus.DIVERGED, RunStatus.FINISHED)
+    assert batch.outcomes == (Outcome.DIVERGED, Outcome.FINISHED)
 
 
 def test_no_alarm_where_no_motor_turns_over_any_energy():
@@ -259,7 +260,7 @@ def test_wheels_that_spin_to_the_end_are_told():
     motion = simulate(ROVER, find_scenario("crater_rim"))
     last = motion.time_s > motion.time_s[-1] - 2.0
     rims = np.full_like(motion.rim_mps, 0.3)
-    spun = replace(motion, rim_mps=rims, slip_x_mps=np.where(last[:, None], 0.29, 0.01) * np.ones_like(rims))
+    spun = motion.with_columns(rim_mps=rims, slip_x_mps=np.where(last[:, None], 0.29, 0.01) * np.ones_like(rims))
     assert spun.spins_from_s == motion.time_s[last][0]
     assert any("all wheels spun" in note for note in spun.all_notes)
     assert np.isnan(motion.spins_from_s)
@@ -275,7 +276,7 @@ def test_the_time_limit_of_a_route_counts_from_the_runs_own_start():
         start = scenario.start.model_copy(update={"x_m": start_x_m})
         alone = simulate(ROVER, scenario.model_copy(update={"start": start}), ground=ice)
         assert alone.time_s[-1] == pytest.approx(2.0 * (3.0 - start_x_m) + 10.0, abs=0.1)
-        assert batch.run(i).status is alone.status
+        assert batch.run(i).outcome is alone.outcome
         assert batch.run(i).x_m.tobytes() == alone.x_m.tobytes()
         assert batch.end_pose[i, 0] == alone.x_m[-1]
     assert len(simulate_many(ROVER, scenario, {"start_x_m": starts}, ground=ice, ends_only=True).time_s) == 2

@@ -6,7 +6,7 @@ import pytest
 from robots import ground_with
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.library import find_ground, find_robot
-from slipfit.simulation import RunStatus, Scenario, simulate, simulate_many
+from slipfit.simulation import Outcome, Scenario, simulate, simulate_many
 
 TURN = Scenario(commands=[{"for_s": 0.2, "v_mps": 0.5, "yaw_rate_radps": 1.0}])
 MASSES = np.linspace(15.0, 40.0, 20)
@@ -30,8 +30,8 @@ def test_a_run_gives_the_same_bits_alone_as_in_a_batch(twenty, i):
 def test_the_library_mass_in_a_batch_is_the_robot_itself():
     batch = simulate_many("p3at", TURN, {"mass_kg": [10.0, 20.0]})
     single = simulate("p3at", TURN)
-    for name, column in single.columns().items():
-        assert batch.run(1).columns()[name].tobytes() == column.tobytes(), name
+    for name, column in single.table().items():
+        assert batch.run(1).table()[name].tobytes() == column.tobytes(), name
 
 
 @pytest.mark.parametrize("workers", [2, 3, 7, None])
@@ -48,9 +48,9 @@ def test_a_run_that_diverges_gets_a_status_and_the_others_go_on(twenty):
     masses = MASSES.copy()
     masses[[3, 11]] = np.nan
     batch = simulate_many("p3at", TURN, {"mass_kg": masses})
-    assert [i for i, status in enumerate(batch.outcomes) if status is RunStatus.DIVERGED] == [3, 11]
+    assert [i for i, outcome in enumerate(batch.outcomes) if outcome is Outcome.DIVERGED] == [3, 11]
     assert (~batch.is_finished).nonzero()[0].tolist() == [3, 11]
-    assert batch.run(3).status is RunStatus.DIVERGED
+    assert batch.run(3).outcome is Outcome.DIVERGED
     for i in batch.is_finished.nonzero()[0]:
         assert batch.records[i].tobytes() == twenty.records[i].tobytes()
     assert "18  The run reached its end." in batch.summary()

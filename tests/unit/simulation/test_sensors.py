@@ -228,8 +228,8 @@ def test_adding_a_sensor_changes_nothing_that_another_says(name):
 
 def test_sensors_do_not_change_the_drive():
     with_sensors, without = drive(*NOISY), drive()
-    for name, column in without.columns().items():
-        assert column.tobytes() == with_sensors.columns()[name].tobytes(), name
+    for name, column in without.table().items():
+        assert column.tobytes() == with_sensors.table()[name].tobytes(), name
 
 
 def test_no_two_sensors_share_their_noise(motion):

@@ -166,7 +166,7 @@ def test_climbs_with_the_longest_steps_end_as_with_the_usual_ones(name):
     usual = find_climb(name)
     long = simulate("packbot", usual.model_copy(update={"step_s": 0.003}))
     drive = simulate("packbot", usual)
-    assert long.verdict is drive.verdict
+    assert long.outcome is drive.outcome
     assert long["x_m"][-1] == pytest.approx(drive["x_m"][-1], abs=WITHIN_M)
     assert long.heading_rad[-1] == pytest.approx(drive.heading_rad[-1], abs=WITHIN_RAD)
     assert not drive.notes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slipfit.errors import SlipfitError
-from slipfit.simulation import RunStatus, Trajectory
+from slipfit.simulation import Outcome, Trajectory
 
 #: What a double can be: smallest, largest, rounded, negative zero, not finite.
 STRANGE = [0.1, 1 / 3, -0.0, 5e-324, 1.7976931348623157e308, 1e22, np.nan, np.inf, -np.inf, 123456789.123456789]
@@ -15,7 +15,7 @@ STRANGE = [0.1, 1 / 3, -0.0, 5e-324, 1.7976931348623157e308, 1e22, np.nan, np.in
 def strange(motion):
     time_s = np.arange(len(STRANGE)) * 0.01
     loads = np.column_stack([STRANGE, STRANGE[::-1], STRANGE, np.zeros(len(STRANGE))])
-    return motion(time_s, x_m=STRANGE, heading_rad=np.full(len(STRANGE), np.nan), load_n=loads, status=RunStatus.DIVERGED)
+    return motion(time_s, x_m=STRANGE, heading_rad=np.full(len(STRANGE), np.nan), load_n=loads, outcome=Outcome.DIVERGED)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
@@ -23,16 +23,16 @@ def test_files_give_back_the_same_bits(motion, tmp_path, suffix):
     before = strange(motion)
     before.save(tmp_path / f"drive{suffix}")
     after = Trajectory.load(tmp_path / f"drive{suffix}")
-    assert list(after.columns()) == list(before.columns())
-    for name, column in before.columns().items():
-        assert after.columns()[name].tobytes() == column.tobytes(), name
-    assert after.status is RunStatus.DIVERGED
+    assert list(after.table()) == list(before.table())
+    for name, column in before.table().items():
+        assert after.table()[name].tobytes() == column.tobytes(), name
+    assert after.outcome is Outcome.DIVERGED
 
 
 def test_parquet_remembers_robot_ground_and_status(motion, tmp_path):
     motion([0.0, 1.0], robot="p3at", ground="o'brien's floor").save(tmp_path / "a.parquet")
     back = Trajectory.load(tmp_path / "a.parquet")
-    assert (back.robot, back.ground, back.status) == ("p3at", "o'brien's floor", RunStatus.FINISHED)
+    assert (back.robot, back.ground, back.outcome) == ("p3at", "o'brien's floor", Outcome.FINISHED)
 
 
 @pytest.mark.parametrize("name", ["dr*ve.csv", "dr[i]ve.parquet", "o'brien.csv", "a b.parquet", "dr?ve.csv"])
@@ -137,9 +137,9 @@ def test_grip_is_the_largest_force_over_load(motion):
 
 def test_the_summary_of_a_run_that_failed_begins_with_how(motion):
     """A run that ended where it started has no speed, grip or energy to tell."""
-    sank = motion([0.0, 1.0], status=RunStatus.SUNK_IN).summary().splitlines()
-    assert sank[1] == f"  status   {RunStatus.SUNK_IN.value}"
-    at_once = motion([0.0], status=RunStatus.SUNK_IN)
+    sank = motion([0.0, 1.0], outcome=Outcome.SUNK_IN).summary().splitlines()
+    assert sank[1] == f"  status   {Outcome.SUNK_IN.value}"
+    at_once = motion([0.0], outcome=Outcome.SUNK_IN)
     assert at_once.has_failed_at_once
     assert len(at_once.summary().splitlines()) == 2
 
@@ -150,6 +150,6 @@ def test_the_summary_gives_time_path_and_turn(motion):
 
 
 def test_a_run_that_stopped_being_finite_says_so(motion):
-    text = motion([0.0, 1.0], x_m=np.nan, load_n=np.nan, status=RunStatus.DIVERGED).summary()
-    assert RunStatus.DIVERGED.value in text
+    text = motion([0.0, 1.0], x_m=np.nan, load_n=np.nan, outcome=Outcome.DIVERGED).summary()
+    assert Outcome.DIVERGED.value in text
     assert "all on the ground" not in text

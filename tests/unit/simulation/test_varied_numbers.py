@@ -76,10 +76,10 @@ NUMBERS = [
 
 def assert_same_drive(run, alone):
     """Every column, and what is said of the whole drive."""
-    columns = alone.columns()
-    assert run.columns().keys() == columns.keys()
+    columns = alone.table()
+    assert run.table().keys() == columns.keys()
     for key, column in columns.items():
-        assert run.columns()[key].tobytes() == column.tobytes(), key
+        assert run.table()[key].tobytes() == column.tobytes(), key
     for field in ("status", "effort_limit", "slope_rad", "commanded_turn_rad", "notes"):
         assert repr(getattr(run, field)) == repr(getattr(alone, field)), field
 
@@ -190,6 +190,6 @@ def test_a_run_of_a_batch_of_climbs_is_the_single_climb_with_its_number(kind, na
     batch = simulate_many(PACKBOT, climb, {name: values})
     for i, value in enumerate(values):
         alone, run = simulate(*climb_with(PACKBOT, climb, name, value)), batch.run(i)
-        assert run.verdict is alone.verdict
+        assert run.outcome is alone.outcome
         for key, column in alone.columns.items():
             assert run.columns[key].tobytes() == column.tobytes(), key

@@ -118,7 +118,7 @@ class TestTrackedRobot:
         found = prepared.model.evaluate(inputs, 1)
         batch = simulate_many(find_tracked_robot("packbot"), CLIMB, inputs, ends_only=True)
         assert np.array_equal(found.outcome == 0, batch.has_climbed)
-        assert [prepared.model.outcomes[k] for k in found.outcome] == [verdict.name.lower() for verdict in batch.outcomes]
+        assert [prepared.model.outcomes[k] for k in found.outcome] == [outcome.name.lower() for outcome in batch.outcomes]
 
     def test_soil_of_the_table_with_its_spreads(self, curb):
         """dry_sand has spreads for its six constants [Wong2008]; the climb is driven on it."""

@@ -8,7 +8,7 @@ import pytest
 from robots import BUSY, busy_scenario, changed, ground_with, run_kernel, six_wheeled, unlimited, wheel_slip
 from slipfit.contact import LAWS, Touch, force, traction
 from slipfit.library import Parameter, find_robot
-from slipfit.simulation import RunStatus, Scenario, simulate, simulate_many
+from slipfit.simulation import Outcome, Scenario, simulate, simulate_many
 from slipfit.vehicles import skid_steer
 
 G = 9.81
@@ -129,7 +129,7 @@ class TestStability:
     def test_stiff_and_soft_wheels_come_to_rest_through_reversals(self, c_long, c_lat):
         """Issue: 1 ms, c_long .001 to .05, c_lat up to 2 1/N, mu = 10. Nothing may outrun its wheels or shake at the end."""
         drive = simulate("p3at", busy_scenario(), ground=wheel_slip(c_long, c_lat))
-        assert drive.status is RunStatus.FINISHED
+        assert drive.outcome is Outcome.FINISHED
         assert np.abs(drive.vx_mps).max() < 0.5 + 1.5 * 0.201  # the fastest rim
         assert np.hypot(drive.vx_mps, drive.vy_mps)[-1] < 1e-6
         assert abs(drive.yaw_rate_radps[-1]) < 1e-6

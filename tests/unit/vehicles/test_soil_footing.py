@@ -11,7 +11,7 @@ from slipfit.errors import SimulationError
 from slipfit.ground.shape import Memory
 from slipfit.library import Ground, find_ground, find_robot
 from slipfit.simulation import Scenario, simulate
-from slipfit.simulation.trajectory import RunStatus
+from slipfit.simulation.outcome import Outcome
 from slipfit.vehicles import rough, soil_footing
 from slipfit.vehicles.footing import leave, meet
 from slipfit.vehicles.soil_footing import Strength, held_back
@@ -244,7 +244,7 @@ def test_standing_in_soil_gains_no_energy():
     """Wheels locked on a steep slope: the robot never has more than at the start, what it lost is in the soil, and the scheme
     itself makes nothing (the remainder is its numerical damping)."""
     motion = drive(HUSKY, Scenario(**STANDING, ground={"slope_rad": 0.4})).run(0)
-    has = motion.stores["body_j"] + motion.stores["height_j"]
+    has = motion["body_j"] + motion["height_j"]
     assert has.max() == has[0]
     assert motion.energy.in_soil_j + motion.energy.in_sliding_j == pytest.approx(has[0] - has[-1], rel=0.01)
     assert motion.energy.remainder_j >= 0.0
@@ -278,7 +278,7 @@ def test_lanes_are_plain_python():
     lanes = drive(LYNX, scenario, vary=mass, in_lanes=True)
     alone = drive(LYNX, scenario, vary={"mass_kg": np.array([2.5])})
     assert lanes.records[2] == pytest.approx(alone.records[0], abs=1e-9, rel=1e-9)
-    assert [status is RunStatus.DIVERGED for status in lanes.status] == [False, True, False]
+    assert [outcome is Outcome.DIVERGED for outcome in lanes.outcomes] == [False, True, False]
 
 
 def test_steady_driving_is_the_single_wheels():
@@ -365,7 +365,7 @@ def test_a_wheel_deeper_than_its_radius_ends_the_run():
         HUSKY, Scenario(commands=[{"for_s": 6.0, "v_mps": 1.0}], ground={"slope_rad": 0.5}), "snow_sweden", in_lanes=True
     )
     motion = batch.run(0)
-    assert motion.status is RunStatus.SUNK_IN
+    assert motion.outcome is Outcome.SUNK_IN
     assert 0.0 < motion.stopped_at_s <= motion.time_s[-1] < 6.0
     assert "deeper than its radius" in motion.summary()
 

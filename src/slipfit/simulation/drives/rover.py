@@ -31,11 +31,13 @@ from slipfit.simulation.batch import Batch
 from slipfit.simulation.drives.wheeled import Wheeled
 from slipfit.simulation.engine import Records, Resolved, Run, Schedule, Setup
 from slipfit.simulation.grousers import on_tips, spacing_note
-from slipfit.simulation.rover_trajectory import RoverTrajectory, distance_from_path
+from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.quantities import distance_from_path
+from slipfit.simulation.record import BALANCE_COLUMNS
 from slipfit.simulation.run_commands import RunCommands
 from slipfit.simulation.scenario import Scenario
 from slipfit.simulation.tip_over import tip_over_margin
-from slipfit.simulation.trajectory import RunStatus
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles import planar_body, rough, run_loop, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
 from slipfit.vehicles.driver import NEVER, NOTE_COLUMNS, table_for_all
@@ -44,15 +46,15 @@ from slipfit.vehicles.rigid_body import Body6
 from slipfit.vehicles.soil_footing import SoilFooting
 
 _OUTCOMES = {
-    run_loop.OK: RunStatus.FINISHED,
-    run_loop.NOT_FINITE: RunStatus.DIVERGED,
-    run_loop.OFF_MAP: RunStatus.LEFT_THE_MAP,
-    run_loop.TIPPED: RunStatus.TIPPED_OVER,
-    run_loop.SUNK: RunStatus.SUNK_IN,
+    run_loop.OK: Outcome.FINISHED,
+    run_loop.NOT_FINITE: Outcome.DIVERGED,
+    run_loop.OFF_MAP: Outcome.LEFT_THE_MAP,
+    run_loop.TIPPED: Outcome.TIPPED_OVER,
+    run_loop.SUNK: Outcome.SUNK_IN,
 }
 
 #: Those that stop a run before its time.
-_STOPPING = (RunStatus.DIVERGED, RunStatus.LEFT_THE_MAP, RunStatus.TIPPED_OVER, RunStatus.SUNK_IN)
+_STOPPING = (Outcome.DIVERGED, Outcome.LEFT_THE_MAP, Outcome.TIPPED_OVER, Outcome.SUNK_IN)
 
 #: A tyre that no file describes gives way by this share of its radius under the robot's weight, with this damping ratio.
 _TYRE_GIVE, _TYRE_DAMPING_RATIO = 0.02, 0.2
@@ -124,7 +126,7 @@ class Rover(Wheeled):
 
     # --- what came out ----------------------------------------------------------------------------------------------
 
-    def outcomes(self, batch: Batch) -> tuple[RunStatus, ...]:
+    def outcomes(self, batch: Batch) -> tuple[Outcome, ...]:
         """How each run ended. What happened after arriving or after its time limit does not count."""
         if batch.scenario.route is None:
             return tuple(_OUTCOMES[code] for code in batch.codes.tolist())
@@ -133,9 +135,9 @@ class Rover(Wheeled):
         found = [_OUTCOMES[code] for code in codes.tolist()]
         in_time = np.isfinite(arrived) & ((codes == run_loop.OK) | (arrived <= stopped))
         is_far = [_is_far(batch, i, int(end))[0] for i, end in enumerate(batch.last_record)]
-        unfinished = [RunStatus.SLID_AWAY if far else RunStatus.TIMED_OUT for far in is_far]
+        unfinished = [Outcome.SLID_AWAY if far else Outcome.TIMED_OUT for far in is_far]
         return tuple(
-            RunStatus.ARRIVED if ok else late if outcome is RunStatus.FINISHED else outcome
+            Outcome.ARRIVED if ok else late if outcome is Outcome.FINISHED else outcome
             for ok, outcome, late in zip(in_time, found, unfinished, strict=True)
         )
 
@@ -150,14 +152,14 @@ class Rover(Wheeled):
         heading = batch.at_end("heading_rad") if is_planar else _angles(*(batch.at_end(q) for q in ("qw", "qx", "qy", "qz")))[2]
         return np.column_stack([batch.at_end("x_m"), batch.at_end("y_m"), heading])
 
-    def trajectory(self, batch: Batch, i: int) -> RoverTrajectory:
+    def trajectory(self, batch: Batch, i: int) -> Trajectory:
         """One run, up to where it stopped."""
-        status, place, robot = batch.outcomes[i], batch.scenario.ground, batch.robot
+        outcome, place, robot = batch.outcomes[i], batch.scenario.ground, batch.robot
         is_in_space, is_on_soil = "qw" in batch.columns, is_soft(batch.run_of.of.ground)
-        stopped = float(batch.column("stopped_at_s")[i, -1]) if status in _STOPPING else np.nan
-        if status is RunStatus.SLID_AWAY:
+        stopped = float(batch.column("stopped_at_s")[i, -1]) if outcome in _STOPPING else np.nan
+        if outcome is Outcome.SLID_AWAY:
             stopped = float(batch.time_s[np.argmax(_is_far(batch, i, slice(None)))])
-        until = np.searchsorted(batch.time_s, _last_s(batch, i, status, stopped) * (1.0 - 1e-12)) + 1
+        until = np.searchsorted(batch.time_s, _last_s(batch, i, outcome, stopped) * (1.0 - 1e-12)) + 1
         columns = {name: batch.records[i, :until, where] for name, where in batch.slices.items()}
         wheels = {name.removeprefix("wheel_"): c for name, c in columns.items() if name.startswith("wheel_")}
         body = {name: c[:, 0] for name, c in columns.items() if not name.startswith("wheel_")}
@@ -166,29 +168,17 @@ class Rover(Wheeled):
         felt = np.column_stack([body["fx_mps2"], body["fy_mps2"], body["fz_mps2"]])
         com = [_value(batch, f"centre_of_mass_{axis}_m", i) for axis in ("x", "y", "height")]
         at_m = np.array(robot.wheels.at_m.value)
-        kept: dict[str, Any] = {name: body[name] for name in RoverTrajectory.body_fields if name in body}
+        columns = body | wheels | {"time_s": batch.time_s[:until]}
+        columns |= {"wheel_speed_radps": wheels["speed_radps"], "wheel_angle_rad": wheels["angle_rad"]}
+        columns["rim_mps"] = wheels["speed_radps"] * _value(batch, "radius_m", i)
+        columns["sinkage_m"] = wheels["sinkage_m"] if is_on_soil else np.zeros_like(wheels["sinkage_m"])
+        columns["tip_over_margin_rad"] = tip_over_margin(at_m, (com[0], com[1], com[2]), felt)
         route = batch.scenario.route
-        motion = RoverTrajectory(
-            time_s=batch.time_s[:until],
-            **kept,
-            tip_over_margin_rad=tip_over_margin(at_m, (com[0], com[1], com[2]), felt),
-            wheel_speed_radps=wheels["speed_radps"],
-            wheel_angle_rad=wheels["angle_rad"],
-            load_n=wheels["load_n"],
-            force_x_n=wheels["force_x_n"],
-            force_y_n=wheels["force_y_n"],
-            effort=wheels["effort"],
-            lowest_load_n=wheels["lowest_load_n"],
-            rim_mps=wheels["speed_radps"] * _value(batch, "radius_m", i),
-            slip_x_mps=wheels["slip_x_mps"],
-            slip_y_mps=wheels["slip_y_mps"],
-            told=wheels["told"],
-            sinkage_m=wheels["sinkage_m"] if is_on_soil else np.zeros_like(wheels["sinkage_m"]),
-            flows={name: body[name] for name in FLOW_COLUMNS},
-            stores={name: body[name] for name in STORE_COLUMNS},
+        motion = Trajectory(
+            {name: columns[name] for name in BALANCE_COLUMNS},
             robot=robot.name,
             ground=batch.ground,
-            status=status,
+            outcome=outcome,
             effort_limit=_value(batch, "torque_limit_nm", i) if "torque_limit_nm" in batch.run_of.values else float("inf"),
             slope_rad=_value(batch, "slope_rad", i),
             uphill_rad=_value(batch, "uphill_rad", i),
@@ -232,9 +222,9 @@ def _is_far(batch: Batch, i: int, when: slice | int) -> np.ndarray:
     return np.asarray(distance_from_path(places, corners) > route.length_m(corners[0]))
 
 
-def _last_s(batch: Batch, i: int, status: RunStatus, stopped_s: float) -> float:
+def _last_s(batch: Batch, i: int, outcome: Outcome, stopped_s: float) -> float:
     end = float(batch.time_s[batch.last_record[i]])
-    if status is RunStatus.ARRIVED:
+    if outcome is Outcome.ARRIVED:
         return min(end, float(batch.arrived_at_s[i]) + _AFTERWARDS_S)
     return min(end, stopped_s) if np.isfinite(stopped_s) and stopped_s > 0.0 else end
 
@@ -256,7 +246,7 @@ def _about_tyres(batch: Batch, i: int) -> tuple[str, ...]:
     )
 
 
-def _about_grousers(batch: Batch, motion: RoverTrajectory, i: int) -> tuple[str, ...]:
+def _about_grousers(batch: Batch, motion: Trajectory, i: int) -> tuple[str, ...]:
     """A note where grousers stand too far apart for what the model takes them for."""
     count, height_m = batch.robot.wheels.grouser_count, _value(batch, "grouser_height_m", i)
     if count is None or not is_soft(batch.run_of.of.ground):

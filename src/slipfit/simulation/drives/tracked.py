@@ -20,14 +20,31 @@ from slipfit.simulation.climb import (
     outline_of,
     varied_numbers,
 )
-from slipfit.simulation.climb_record import ClimbTrajectory, Verdict, verdict_of
 from slipfit.simulation.climb_scenario import as_climb
 from slipfit.simulation.climb_start import check_flippers
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.simulation.engine import Bounds, Driver, Records, Resolved, Run, Schedule, Setup
+from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.step_rule import short_step
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.track_shape import divided_alike
+
+_OUTCOMES = {
+    track_verdict.CLIMBED: Outcome.CLIMBED,
+    track_verdict.SLIPPED: Outcome.SLIPPED,
+    track_verdict.TIPPED_BACKWARDS: Outcome.TIPPED_BACKWARDS,
+    track_verdict.TIPPED_OVER: Outcome.TIPPED_OVER,
+    track_verdict.HIGH_CENTRED: Outcome.HIGH_CENTRED,
+    track_verdict.STUCK_IN_SOIL: Outcome.STUCK_IN_SOIL,
+    track_verdict.TIMED_OUT: Outcome.TIMED_OUT,
+    track_verdict.NOT_FINITE: Outcome.DIVERGED,
+}
+
+
+def outcome_of(code: float) -> Outcome:
+    """The outcome of a climb whose run ended with this code of vehicles.track_verdict."""
+    return _OUTCOMES[code]
 
 
 class Tracked:
@@ -89,10 +106,10 @@ class Tracked:
 
     # --- what came out ----------------------------------------------------------------------------------------------
 
-    def outcomes(self, batch: Batch) -> tuple[Verdict, ...]:
+    def outcomes(self, batch: Batch) -> tuple[Outcome, ...]:
         """How each run ended; without a goal, time that is over is an end like any other."""
-        found, has_goal = [verdict_of(code) for code in batch.codes.tolist()], _has_goal(batch)
-        return tuple(Verdict.FINISHED if v is Verdict.TIMED_OUT and not has_goal else v for v in found)
+        found, has_goal = [outcome_of(code) for code in batch.codes.tolist()], _has_goal(batch)
+        return tuple(Outcome.FINISHED if o is Outcome.TIMED_OUT and not has_goal else o for o in found)
 
     def end_pose(self, batch: Batch) -> np.ndarray:
         """x, y of the centre of mass and heading at the end, (runs, 3)."""
@@ -108,14 +125,24 @@ class Tracked:
         """There is no route."""
         return np.full(len(batch), np.nan)
 
-    def trajectory(self, batch: Batch, i: int) -> ClimbTrajectory:
+    def trajectory(self, batch: Batch, i: int) -> Trajectory:
         """One run, up to its verdict."""
         stopped_s = float(batch.at_end("stopped_at_s")[i])
         until = int(np.searchsorted(batch.time_s, stopped_s * (1.0 + 1e-12), side="right"))
         columns = {"time_s": batch.time_s[:until]}
         columns |= {name: batch.column(name)[i, :until] for name in batch.columns}
-        margin = float(batch.margin[i]) if _has_goal(batch) else None
-        return ClimbTrajectory(columns, batch.outcomes[i], margin, stopped_s, batch.robot.name, batch.ground, batch.notes)
+        has_goal = _has_goal(batch)
+        return Trajectory(
+            columns,
+            robot=batch.robot.name,
+            scenario=batch.ground,
+            drive="tracked",
+            shape="obstacle" if has_goal else "plane",
+            outcome=batch.outcomes[i],
+            notes=batch.notes,
+            stopped_at_s=stopped_s,
+            margin=float(batch.margin[i]) if has_goal else None,
+        )
 
 
 def _has_goal(batch: Batch) -> bool:

@@ -12,13 +12,15 @@ from slipfit.simulation.assemble import Values, bounds_of, named_values, varied,
 from slipfit.simulation.batch import Batch
 from slipfit.simulation.commands import command_ends
 from slipfit.simulation.engine import Bounds, Driver, Records, Resolved, Run, Schedule, Setup
+from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.record import BODY_COLUMNS, WHEEL_COLUMNS
 from slipfit.simulation.run_commands import RunCommands
 from slipfit.simulation.scenario import Scenario, as_scenario
 from slipfit.simulation.step_rule import in_short_steps
-from slipfit.simulation.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
+from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles import planar_body, run_loop
 
-_OUTCOMES = {run_loop.OK: RunStatus.FINISHED, run_loop.NOT_FINITE: RunStatus.DIVERGED}
+_OUTCOMES = {run_loop.OK: Outcome.FINISHED, run_loop.NOT_FINITE: Outcome.DIVERGED}
 
 
 class Wheeled:
@@ -95,7 +97,7 @@ class Wheeled:
 
     # --- what came out ----------------------------------------------------------------------------------------------
 
-    def outcomes(self, batch: Batch) -> tuple[RunStatus, ...]:
+    def outcomes(self, batch: Batch) -> tuple[Outcome, ...]:
         """How each run ended."""
         return tuple(_OUTCOMES[code] for code in batch.codes.tolist())
 
@@ -116,15 +118,15 @@ class Wheeled:
         record, found = batch.records[i], batch.run_of.of
         body = [batch.slices[name] for name in planar_body.BODY_COLUMNS]
         wheels = [batch.slices[f"wheel_{name}"] for name in run_loop.WHEEL_COLUMNS]
-        columns: dict[str, Any] = {"time_s": batch.time_s}
-        columns |= {name: record[:, where][:, 0] for name, where in zip(BODY_FIELDS[1:], body, strict=True)}
-        columns |= {name: record[:, where] for name, where in zip(WHEEL_FIELDS, wheels, strict=True)}
+        columns = {"time_s": batch.time_s}
+        columns |= {name: record[:, where][:, 0] for name, where in zip(BODY_COLUMNS[1:], body, strict=True)}
+        columns |= {name: record[:, where] for name, where in zip(WHEEL_COLUMNS, wheels, strict=True)}
         assert batch.commands is not None
         return Trajectory(
-            **columns,
+            columns,
             robot=found.robot.name,
             ground=batch.ground,
-            status=batch.outcomes[i],
+            outcome=batch.outcomes[i],
             effort_limit=batch.value("torque_limit_nm", i) if "torque_limit_nm" in batch.run_of.values else float("inf"),
             slope_rad=batch.value("slope_rad", i),
             commanded_turn_rad=batch.commands.turn_rad(i),
