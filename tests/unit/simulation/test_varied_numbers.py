@@ -80,7 +80,7 @@ def assert_same_drive(run, alone):
     assert run.table().keys() == columns.keys()
     for key, column in columns.items():
         assert run.table()[key].tobytes() == column.tobytes(), key
-    for field in ("status", "effort_limit", "slope_rad", "commanded_turn_rad", "notes"):
+    for field in ("outcome", "effort_limit", "slope_rad", "commanded_turn_rad", "notes"):
         assert repr(getattr(run, field)) == repr(getattr(alone, field)), field
 
 
