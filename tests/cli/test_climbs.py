@@ -111,7 +111,7 @@ def test_belts_of_few_segments_are_refused_with_what_contact_needs(refused):
         (["packbot", "--slope-deg", "10"], "--slope-deg: packbot is tracked, and a climb's ground stands in its file"),
         (["packbot", "--ground", "ice"], "--ground: packbot is tracked"),
         (["packbot", "--readings", "x.mcap"], "--readings: packbot is tracked, and climbs have no sensors"),
-        (["packbot", "-o", "x.parquet"], "cannot write '.parquet'"),
+        (["packbot", "-o", "x.txt"], "cannot write '.txt'"),
         (["packbot", "--replay", "x.bin"], "expected a name that ends in .rrd"),
     ],
 )

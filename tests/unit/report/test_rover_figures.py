@@ -85,10 +85,10 @@ def test_the_path_shows_every_peak_of_slip(uphill):
     assert (time_s[0], time_s[-1]) == (uphill.time_s[0], uphill.time_s[-1])
     assert where[-1] == pytest.approx(uphill.world_xyz_m()[-1])
     assert slip.max() == np.abs(uphill.slip).max()
-    long = replace(
-        uphill, **{name: np.repeat(getattr(uphill, name), 9, axis=0) for name in ("x_m", "y_m", "z_m", "rim_mps", "slip_x_mps")}
+    long = uphill.with_columns(
+        **{name: np.repeat(getattr(uphill, name), 9, axis=0) for name in ("x_m", "y_m", "z_m", "rim_mps", "slip_x_mps")}
     )
-    long = replace(long, time_s=np.arange(len(long.x_m)) * 0.001)
+    long = long.with_columns(time_s=np.arange(len(long.x_m)) * 0.001)
     assert len(coloured_path(long)[0]) <= MOST_PLACES
     assert coloured_path(long)[2].max() == np.abs(long.slip).max()
 
@@ -214,7 +214,7 @@ def sunk(motion, pitch_rad=0.0):
 @pytest.mark.parametrize(("lean_deg", "wanted_deg"), [(-3.0, -23.0), (3.0, -17.0)], ids=["rear deeper", "front deeper"])
 def test_pitch_on_soil_is_that_of_plane_and_body(uphill, lean_deg, wanted_deg):
     """Facing straight uphill both angles are about the same axis and add up."""
-    facing = replace(sunk(uphill, np.radians(lean_deg)), heading_rad=np.full(len(uphill.time_s), 0.5))
+    facing = sunk(uphill, np.radians(lean_deg)).with_columns(heading_rad=np.full(len(uphill.time_s), 0.5))
     roll, pitch = (np.degrees(angle) for angle in roll_and_pitch_rad(facing))
     assert pitch == pytest.approx(wanted_deg, abs=1e-9)
     assert roll == pytest.approx(0.0, abs=1e-9)
@@ -303,10 +303,11 @@ def test_a_long_drive_stays_below_6_mb(crater):
     """Twenty minutes over a large map: more than a screen can show."""
     noise = np.random.default_rng(1)
     count = 120_000
-    body = {name: noise.normal(size=count) for name in crater.body_fields if name != "time_s"}
-    wheels = {name: noise.normal(50.0, 1.0, size=(count, 4)) for name in crater.wheel_fields}
-    books = {key: {name: noise.normal(size=count) for name in getattr(crater, key)} for key in ("flows", "stores")}
-    long = replace(crater, time_s=0.01 * np.arange(count), **body, **wheels, **books)
+    drawn = {
+        name: noise.normal(size=count) if column.ndim == 1 else noise.normal(50.0, 1.0, size=(count, 4))
+        for name, column in crater.columns.items()
+    }
+    long = crater.with_columns(**drawn | {"time_s": 0.01 * np.arange(count)})
     assert len(rover_page(long, ROVER, find_ground("rover_tyre"), CRATER).encode()) < 6e6
 
 

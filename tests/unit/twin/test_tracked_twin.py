@@ -18,6 +18,7 @@ from slipfit.library.schemas import schema_path
 from slipfit.simulation import simulate
 from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.simulation.climb_twin import climber_on_ground
+from slipfit.simulation.run import as_driver
 from slipfit.twin import FittedParameter, LogOrigin, OmniTwin, Status, TrackedTwin, Twin, load_twin
 from slipfit.twin.posterior import spreads, without
 from slipfit.twin.uncalibrated import track_ground, uncalibrated_twin
@@ -31,6 +32,10 @@ def climb(**more):
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
+
+
+def on_ground(driver, *rest):
+    return climber_on_ground(as_driver(driver), *rest)
 
 
 def test_what_was_saved_is_loaded_by_its_drive(tmp_path):
@@ -86,7 +91,7 @@ def test_code_for_robots_on_wheels_refuses_it_in_a_sentence(tmp_path):
     for use in (Twin.load, lambda path: export(path, "gz"), lambda path: validate(path, tmp_path / "x.mcap")):
         with pytest.raises(SlipfitError, match=r"t\.yaml: a twin of a tracked robot, and this works with .* skid-steer"):
             use(tmp_path / "t.yaml")
-    with pytest.raises(ParameterError, match="drive is tracked"):
+    with pytest.raises(ParameterError, match="is a drive for robots on wheels"):
         simulate(tmp_path / "t.yaml", "step_and_spin")
     with pytest.raises(ParameterError, match="a twin of a skid-steer robot, and this works with a twin of a tracked"):
         TrackedTwin.from_mapping(example().to_mapping(), where="x")
@@ -127,7 +132,7 @@ def test_what_a_study_gives_itself_is_taken_out_of_the_posterior():
 
 
 def test_a_twins_grounds_stand_for_the_climbs_surface_and_soil():
-    on = climber_on_ground(twin(), climb(soil="dry_sand", soil_depth_m=0.05))
+    on = on_ground(twin(), climb(soil="dry_sand", soil_depth_m=0.05))
     assert on.climb.friction() == (0.62, 0.55)
     assert on.climb.soil_values()["cohesion_pa"] == 1040.0
     assert on.climb.soil_values()["layer_m"] == 0.05
@@ -136,8 +141,8 @@ def test_a_twins_grounds_stand_for_the_climbs_surface_and_soil():
 
 
 def test_a_climb_without_soil_stays_hard_unless_soil_is_asked_for():
-    assert climber_on_ground(twin(), climb()).grounds == ("floor",)
-    on = climber_on_ground(twin(), climb(), "sand")
+    assert on_ground(twin(), climb()).grounds == ("floor",)
+    on = on_ground(twin(), climb(), "sand")
     assert on.grounds == ("floor", "sand")
     assert on.climb.soil_values()["n"] == 1.1
 
@@ -146,32 +151,32 @@ def test_of_several_grounds_one_is_chosen_by_name():
     data = mapping()
     data["grounds"]["wet_concrete"] = {"law": "stiction", "parameters": {"mu": {"value": 0.4, **FOUND}}}
     both = TrackedTwin.from_mapping(data, where="x")
-    assert climber_on_ground(both, climb(), "floor").climb.friction() == (0.62, 0.55)
+    assert on_ground(both, climb(), "floor").climb.friction() == (0.62, 0.55)
     named = ClimbScenario(surface="wet_concrete")
-    assert climber_on_ground(both, named).climb.friction() == (0.4, 0.4)
+    assert on_ground(both, named).climb.friction() == (0.4, 0.4)
     with pytest.raises(ParameterError, match="floor, wet_concrete for the climb's surface; choose one"):
-        climber_on_ground(both, climb())
+        on_ground(both, climb())
     with pytest.raises(ParameterError, match="has no ground 'ice'"):
-        climber_on_ground(both, climb(), "ice")
+        on_ground(both, climb(), "ice")
 
 
 def test_friction_that_no_drive_told_is_assumed_and_said_or_left_to_the_climb():
     bound = {"at_least": 0.3, "status": "not_excited", "source": "log 1"}
-    on = climber_on_ground(twin(grounds__floor__parameters={"mu": bound}), climb())
+    on = on_ground(twin(grounds__floor__parameters={"mu": bound}), climb())
     assert on.climb.friction() == (0.3, 0.3)
     assert any("mu_static = 0.3 was assumed" in note for note in on.notes)
     nothing = {"mu": {"status": "not_excited", "source": "states"}}
     alone = twin(grounds={"floor": mapping()["grounds"]["floor"] | {"parameters": nothing}})
-    on = climber_on_ground(alone, climb())
+    on = on_ground(alone, climb())
     assert on.climb.friction() == (0.9, 0.8)
     assert "surface and soil are the climb's own" in on.notes[0]
     with pytest.raises(ParameterError, match="kinematics only"):
-        climber_on_ground(alone, climb(), "floor")
+        on_ground(alone, climb(), "floor")
 
 
 def test_a_ground_beside_a_robot_is_refused():
     with pytest.raises(ParameterError, match="grounds beside it belong to twins"):
-        climber_on_ground("packbot", climb(), "floor")
+        on_ground("packbot", climb(), "floor")
 
 
 # --- from files and steady states ------------------------------------------------------------------------------------
