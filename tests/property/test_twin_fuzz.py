@@ -9,6 +9,7 @@ from property.test_files_fuzz import spoilt_text, spoilt_tree
 from slipfit.errors import SlipfitError
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.climb_twin import climber_on_ground
+from slipfit.simulation.engine import Driver
 from slipfit.twin import TrackedTwin, load_twin
 from unit.twin.tracked_twins import twin as tracked
 from unit.twin.twins import example
@@ -35,7 +36,7 @@ def test_a_spoilt_twin_gives_a_record_or_one_sentence(spoil, of, tmp_path):
         assert load_twin(again) == record, f"seed {seed}"
         assert record.summary()
         if isinstance(record, TrackedTwin):
-            own = (lambda r=record: climber_on_ground(r, climb), lambda r=record: r.draws(3, 0, "sand"))
+            own = (lambda r=record: climber_on_ground(Driver(r.robot, r), climb), lambda r=record: r.draws(3, 0, "sand"))
         else:
             own = (record.ground, lambda r=record: r.draws(3, 0), lambda r=record: r.with_payload(1.0))
         for use in own:
