@@ -49,16 +49,16 @@ def simulate(
 
     Example: slipfit simulate p3at --slope-deg 10 --plot drive.png -o drive.csv
     """
-    from slipfit.library import TrackedRobot
     from slipfit.simulation import simulate as run
     from slipfit.simulation.run import robot_on_ground
     from slipfit.simulation.scenario import find_scenario, standard_drive
-    from slipfit.twin import OmniTwin, TrackedTwin, Twin, find_driver
+    from slipfit.twin import find_driver
 
-    driver = find_driver(robot)
-    if isinstance(driver, TrackedRobot | TrackedTwin):
+    found = find_driver(robot)
+    driver: Any = found.twin or found.robot
+    if found.robot.has_belts:
         wheels = {"--slope-deg": slope_deg, "--uphill-deg": uphill_deg, "--readings": readings}
-        _only_of_wheels(robot, wheels if isinstance(driver, TrackedTwin) else {"--ground": ground} | wheels)
+        _only_of_wheels(robot, wheels if found.twin else {"--ground": ground} | wheels)
         to = _Targets(out, report, plot, replay)
         _climb(driver, scenario or "curb_117mm", ground, to, has_reserve=reserve, json=json, force=force)
         return
@@ -68,7 +68,7 @@ def simulate(
         raise ParameterError(f"{replay}: replays are written of tracked robots, and {robot} is on wheels; take --report")
     _check_no_climb(robot, scenario)
     drive = find_scenario(scenario) if scenario else standard_drive(driver.drive)
-    is_twin = isinstance(driver, Twin | OmniTwin)
+    is_twin = found.twin is not None
     asked_by = robot if is_twin else None if ground else scenario
     with _told_with(asked_by):
         chosen, surface = robot_on_ground(driver, drive, ground)

@@ -9,7 +9,7 @@ from slipfit.contact import GROUND_LAWS, SOILS
 from slipfit.errors import SimulationError
 from slipfit.ground import plane
 from slipfit.kernels import as_batch
-from slipfit.library import Ground, OmniRobot, Robot, find_ground, ground_names
+from slipfit.library import Ground, OmniRobot, SkidSteerRobot, find_ground, ground_names
 from slipfit.library.omni_robot import Prescribed
 from slipfit.library.parameter import Parameter
 from slipfit.library.robot import DcMotor
@@ -31,7 +31,7 @@ ON_TERRAIN = ("roll_inertia_kgm2", "pitch_inertia_kgm2", *TYRES)
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
 
 
-def check_pair(robot: Robot | OmniRobot, ground: Ground) -> None:
+def check_pair(robot: SkidSteerRobot | OmniRobot, ground: Ground) -> None:
     """Wheels with rollers need a law that tells rollers from what lies between them."""
     if isinstance(robot, OmniRobot) and GROUND_LAWS[ground.law].rigid is None:
         fitting = ", ".join(name for name in ground_names() if GROUND_LAWS[find_ground(name).law].rigid is not None)
@@ -53,7 +53,7 @@ def check_carries(where: str, what: str, values: Values, width_m: Any) -> None:
         )
 
 
-def named_values(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> Values:
+def named_values(robot: SkidSteerRobot | OmniRobot, ground: Ground, scenario: Scenario) -> Values:
     """Every number of a run that can be varied, by its name."""
     com_x, com_y, com_height = robot.centre_of_mass_m.value
     place = scenario.ground
@@ -83,7 +83,7 @@ def moves_in_space(ground: Ground, scenario: Scenario) -> bool:
     return scenario.ground.shape == "terrain" or is_soft(ground)
 
 
-def _acting(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, Parameter]:
+def _acting(robot: SkidSteerRobot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, Parameter]:
     """The robot's numbers that act in this scenario."""
     idle = WITHOUT_EFFECT + (() if moves_in_space(ground, scenario) else ON_TERRAIN) + (TYRES if is_soft(ground) else ON_SOIL)
     return {name: p for name, p in robot.parameters().items() if name not in idle}
@@ -94,7 +94,7 @@ def _roller_values(robot: OmniRobot) -> Values:
     return {"rigid_fraction": robot.wheels.rigid_share, **{f"phase_{w}_sectors": phase for w, phase in enumerate(phases)}}
 
 
-def bounds_of(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, tuple[float, float]]:
+def bounds_of(robot: SkidSteerRobot | OmniRobot, ground: Ground, scenario: Scenario) -> dict[str, tuple[float, float]]:
     """Between which values the numbers of a run may lie, by name; those that may be anything are left out."""
     xs, ys = zip(*robot.wheels.at_m.value, strict=True)
     bounds = {name: (p.lower_bound, p.upper_bound) for name, p in _acting(robot, ground, scenario).items()}
@@ -114,7 +114,7 @@ def bounds_of(robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> d
 
 
 def varied(
-    values: Values, vary: Mapping[str, Any], robot: Robot | OmniRobot, ground: Ground, scenario: Scenario
+    values: Values, vary: Mapping[str, Any], robot: SkidSteerRobot | OmniRobot, ground: Ground, scenario: Scenario
 ) -> tuple[Values, int]:
     """The values with some replaced by arrays, one entry per run; and the number of runs."""
     law_names = {p.name for p in GROUND_LAWS[ground.law].parameters}
@@ -143,7 +143,7 @@ def with_one_law(ground: Ground, values: Values, n: int) -> list[np.ndarray]:
     return [np.flatnonzero(group.ravel() == k) for k in range(group.max() + 1)]
 
 
-def powertrain_of(robot: Robot | OmniRobot, v: Values) -> Any:
+def powertrain_of(robot: SkidSteerRobot | OmniRobot, v: Values) -> Any:
     """What turns the robot's wheels: the kernel that has no more than the robot's file says."""
     if isinstance(robot.powertrain, Prescribed):
         return powertrain.Prescribed(v["spin_inertia_kgm2"])
@@ -171,12 +171,12 @@ def losses_of(v: Values) -> Losses | AirDrag | NoLosses:
     return NoLosses(0.0) if air is None else AirDrag(air)
 
 
-def battery_of(robot: Robot, v: Values) -> Battery | NoBattery:
+def battery_of(robot: SkidSteerRobot, v: Values) -> Battery | NoBattery:
     """What feeds the motors."""
     return NoBattery(0.0) if robot.battery is None else Battery(v["open_circuit_v"], v["internal_resistance_ohm"])
 
 
-def wheels_of(robot: Robot, v: Values, n: int) -> loads.Wheels:
+def wheels_of(robot: SkidSteerRobot, v: Values, n: int) -> loads.Wheels:
     """Tables of n runs."""
     tables = loads.wheels(robot.wheels.at_m.value, 1.0)
     radius = np.asarray(v["radius_m"], dtype=float).reshape(-1, 1)
@@ -204,7 +204,7 @@ def start_of(v: Values) -> planar_body.Start:
     )
 
 
-def assemble(robot: Robot | OmniRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
+def assemble(robot: SkidSteerRobot | OmniRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
     """A batch of n runs on a plane."""
     v, driver = values, table_for_all(commands, n)
     plane_below = plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
@@ -261,6 +261,6 @@ def _omni_wheels(robot: OmniRobot, v: Values, n: int) -> omni.OmniWheels:
     )
 
 
-def kernel(robot: Robot | OmniRobot) -> Any:
+def kernel(robot: SkidSteerRobot | OmniRobot) -> Any:
     """The compiled loop that drives such a robot, eight runs at a time."""
     return omni.in_lanes if isinstance(robot, OmniRobot) else skid_steer.in_lanes

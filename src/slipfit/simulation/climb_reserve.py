@@ -24,7 +24,7 @@ import numpy as np
 
 from slipfit.contact.soil.constants import LEAST_COHESION_PA
 from slipfit.errors import ParameterError, SimulationError
-from slipfit.library import TrackedRobot, find_tracked_robot
+from slipfit.library import TrackedRobot, tracked_robot
 from slipfit.library.files import check_target, write_text
 from slipfit.library.parameter import out_of_range
 from slipfit.simulation.climb import climb_bounds, climb_many, varied_numbers
@@ -170,7 +170,7 @@ def grip_reserve(
     --------
     >>> reserve = grip_reserve("packbot", "curb_117mm_dry_concrete")
     """
-    robot = robot if isinstance(robot, TrackedRobot) else find_tracked_robot(robot)
+    robot = tracked_robot(robot, "grip_reserve")
     climb = as_climb(dict(scenario) if isinstance(scenario, Mapping) else scenario)
     problem = out_of_range("tolerance", tolerance, 1e-5, 0.3)
     if problem:

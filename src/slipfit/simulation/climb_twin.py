@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from slipfit.errors import ParameterError
-from slipfit.library import TrackedRobot
+from slipfit.library import TrackedRobot, tracked_robot
 from slipfit.library.files import validated
 from slipfit.simulation.climb_scenario import ClimbScenario
-from slipfit.twin import TrackedTwin, find_climber
+from slipfit.twin import TrackedTwin, find_driver, tracked_twin
 from slipfit.twin.tracked import FRICTION, SOIL
 
 #: What a ground of each law stands for in a climb.
@@ -29,7 +29,8 @@ def climber_on_ground(
     """A twin's only ground of friction counts whatever the climb's surface, and its only soil where the climb has soil; of
     several, `ground` or the name in the climb chooses. A soil that `ground` names is there even if the climb has none."""
     if isinstance(driver, str | Path):
-        driver = find_climber(driver)
+        found = find_driver(driver)
+        driver = tracked_twin(found.twin) if found.twin else tracked_robot(found.robot, "a climb")
     if isinstance(driver, TrackedRobot):
         if ground is not None:
             raise ParameterError(

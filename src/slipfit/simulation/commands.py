@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from slipfit.errors import SimulationError
-from slipfit.library import OmniRobot, Robot
+from slipfit.library import OmniRobot, SkidSteerRobot
 from slipfit.library.robot import DcMotor
 from slipfit.simulation.scenario import Command, Scenario
 from slipfit.vehicles.omni_kinematics import wheel_map
@@ -32,7 +32,7 @@ def _at_once(fraction: np.ndarray) -> np.ndarray:
 _PROFILES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"step": _at_once, "linear": _linear, "quintic": quintic}
 
 
-def wheel_speeds(robot: Robot | OmniRobot, v_mps: float, yaw_rate_radps: float, vy_mps: float = 0.0) -> np.ndarray:
+def wheel_speeds(robot: SkidSteerRobot | OmniRobot, v_mps: float, yaw_rate_radps: float, vy_mps: float = 0.0) -> np.ndarray:
     """Wheel speeds (rad/s) of a robot that would roll at this body velocity without slip: what drivers command."""
     if isinstance(robot, OmniRobot):
         return np.asarray(robot.wheel_map() @ (v_mps, vy_mps, yaw_rate_radps))
@@ -54,7 +54,7 @@ def _volts_per_radps(values: Mapping[str, Any]) -> Any:
     return resistance * friction / per_ampere + back_emf
 
 
-def start_commands(robot: Robot | OmniRobot, values: Mapping[str, Any], n: int) -> np.ndarray:
+def start_commands(robot: SkidSteerRobot | OmniRobot, values: Mapping[str, Any], n: int) -> np.ndarray:
     """What keeps the wheels of each of n runs rolling as they do at its start (rad/s, or V for motors), shape (n, wheels).
 
     values : numbers of the runs by name, each one number or one per run: start velocity, wheel radius and motor of the run
@@ -81,7 +81,7 @@ def _map_at(robot: OmniRobot, radius_m: float) -> np.ndarray:
     return wheel_map(robot.at_m, robot.rolling_rad, robot.roller_rad, radius_m * robot.wheels.each(robot.wheels.radius_ratio))
 
 
-def commanded_turn(robot: Robot | OmniRobot, table: np.ndarray, step_s: float, values: Mapping[str, float]) -> float:
+def commanded_turn(robot: SkidSteerRobot | OmniRobot, table: np.ndarray, step_s: float, values: Mapping[str, float]) -> float:
     """How far a table of commands would turn the robot if no wheel slipped (rad); motors at their no-load speeds.
 
     values : numbers of the run by name: its wheel radius and motor
@@ -94,7 +94,7 @@ def commanded_turn(robot: Robot | OmniRobot, table: np.ndarray, step_s: float, v
     return float(np.sum(rims[:, 1::2].mean(axis=1) - rims[:, ::2].mean(axis=1)) * step_s / robot.track_m)
 
 
-def _per_wheel(robot: Robot | OmniRobot, given: list[float], where: str) -> np.ndarray:
+def _per_wheel(robot: SkidSteerRobot | OmniRobot, given: list[float], where: str) -> np.ndarray:
     count = len(robot.wheels.at_m.value)
     if isinstance(robot, OmniRobot) and len(given) != count:
         raise SimulationError(f"{where} has {len(given)} entries; {robot.name} takes {count}, one for each wheel")
@@ -105,7 +105,7 @@ def _per_wheel(robot: Robot | OmniRobot, given: list[float], where: str) -> np.n
     return np.asarray(given, dtype=float)
 
 
-def _target(robot: Robot | OmniRobot, command: Command, where: str) -> np.ndarray:
+def _target(robot: SkidSteerRobot | OmniRobot, command: Command, where: str) -> np.ndarray:
     """What each wheel is told at the end of the ramp: rad/s, or V for motors."""
     motor = robot.powertrain if isinstance(robot.powertrain, DcMotor) else None
     if command.wheels_v is not None:
@@ -136,7 +136,7 @@ def command_ends(scenario: Scenario) -> np.ndarray:
     return np.asarray(np.round(ends_s / scenario.step_s).astype(int))  # sums of decimals are not multiples of the step
 
 
-def command_table(robot: Robot | OmniRobot, scenario: Scenario, start: np.ndarray | None = None) -> np.ndarray:
+def command_table(robot: SkidSteerRobot | OmniRobot, scenario: Scenario, start: np.ndarray | None = None) -> np.ndarray:
     """Commands of every wheel at every step, shape (steps, wheels). A row holds during the step that it starts.
 
     start : what keeps the wheels rolling as they do at the start, where the first ramp begins; the scenario's own by default
@@ -158,7 +158,7 @@ def command_table(robot: Robot | OmniRobot, scenario: Scenario, start: np.ndarra
     return table
 
 
-def first_rows(robot: Robot | OmniRobot, scenario: Scenario, start: np.ndarray) -> np.ndarray:
+def first_rows(robot: SkidSteerRobot | OmniRobot, scenario: Scenario, start: np.ndarray) -> np.ndarray:
     """Rows of the first command until it has its full value, for starts of shape (n, wheels): (n, rows, wheels). The rows after
     them are the command itself, whatever the start was."""
     command, step_s = scenario.commands[0], scenario.step_s
@@ -169,7 +169,7 @@ def first_rows(robot: Robot | OmniRobot, scenario: Scenario, start: np.ndarray) 
     return np.asarray(before + (after - before) * share[:, None])
 
 
-def _rolling(robot: Robot | OmniRobot, scenario: Scenario) -> np.ndarray:
+def _rolling(robot: SkidSteerRobot | OmniRobot, scenario: Scenario) -> np.ndarray:
     """`start_commands` of the robot's file and the scenario's start."""
     start = {"start_" + name: value for name, value in scenario.start.model_dump().items()}
     return np.asarray(start_commands(robot, {name: p.value for name, p in robot.parameters().items()} | start, 1)[0])

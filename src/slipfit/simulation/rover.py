@@ -10,7 +10,7 @@ from slipfit.control.route import Route
 from slipfit.errors import SimulationError
 from slipfit.ground import plane, rutted
 from slipfit.kernels import as_batch
-from slipfit.library import Ground, Robot, Terrain, find_terrain
+from slipfit.library import Ground, SkidSteerRobot, Terrain, find_terrain
 from slipfit.simulation.assemble import (
     TYRES,
     Values,
@@ -69,7 +69,7 @@ class RoverBatch:
     records: np.ndarray
     codes: np.ndarray  # (runs,), how the kernel left each run
     varied: Mapping[str, np.ndarray]
-    robot: Robot
+    robot: SkidSteerRobot
     ground: str
     scenario: Scenario
     values: Values
@@ -273,7 +273,7 @@ def _from_space(body: dict[str, np.ndarray], time_s: np.ndarray) -> dict[str, np
 
 
 def drive_rovers(
-    robot: Robot,
+    robot: SkidSteerRobot,
     scenario: Scenario,
     ground: Ground,
     vary: Mapping[str, Any],
@@ -350,7 +350,7 @@ def _place(ground: Ground, terrain: Terrain | None, scenario: Scenario) -> str:
     return f"{ground.name}{over}" + (f" at {gravity:g} m/s²" if gravity is not None else "")
 
 
-def _check_inertias(robot: Robot, where: str) -> None:
+def _check_inertias(robot: SkidSteerRobot, where: str) -> None:
     missing = [name for name in ("roll_inertia_kgm2", "pitch_inertia_kgm2") if getattr(robot, name) is None]
     if missing:
         raise SimulationError(
@@ -358,7 +358,7 @@ def _check_inertias(robot: Robot, where: str) -> None:
         )
 
 
-def _terrain(robot: Robot, scenario: Scenario) -> Terrain | None:
+def _terrain(robot: SkidSteerRobot, scenario: Scenario) -> Terrain | None:
     place = scenario.ground
     if place.terrain is None:
         return None
@@ -389,7 +389,7 @@ def _check_starts(terrain: Terrain, values: Values, n: int) -> None:
         _check_on_map(terrain, (float(place[0]), float(place[1])), "vary: a start")
 
 
-def _too_sharp(terrain: Terrain, robot: Robot) -> tuple[str, ...]:
+def _too_sharp(terrain: Terrain, robot: SkidSteerRobot) -> tuple[str, ...]:
     """What to know of a terrain that bends more sharply than a wheel is round: it has ledges."""
     radius_m, (x_m, y_m) = terrain.sharpest_bend()
     if radius_m >= robot.wheels.radius_m.value:
@@ -400,7 +400,7 @@ def _too_sharp(terrain: Terrain, robot: Robot) -> tuple[str, ...]:
     )
 
 
-def _with_tyres(robot: Robot, values: Values) -> Values:
+def _with_tyres(robot: SkidSteerRobot, values: Values) -> Values:
     """Tyres for robots whose files do not describe them."""
     if all(name in values for name in TYRES):
         return values
@@ -411,7 +411,7 @@ def _with_tyres(robot: Robot, values: Values) -> Values:
     return values | {"tyre_stiffness_n_per_m": stiffness, "tyre_damping_n_s_per_m": damping}
 
 
-def _driver(robot: Robot, scenario: Scenario, v: Values, commands: RunCommands | None) -> tuple[Any, int, int]:
+def _driver(robot: SkidSteerRobot, scenario: Scenario, v: Values, commands: RunCommands | None) -> tuple[Any, int, int]:
     """Who commands the wheels, how many steps a command lasts, and how many steps there are."""
     if commands:
         return table_for_all(commands.shared, commands.n), 1, commands.steps
@@ -432,7 +432,7 @@ def route_limits_s(route: Route, v: Values) -> np.ndarray:
 
 
 def runs_of(
-    robot: Robot, ground: Ground, scenario: Scenario, v: Values, driver: Any, terrain: Terrain | None, n: int
+    robot: SkidSteerRobot, ground: Ground, scenario: Scenario, v: Values, driver: Any, terrain: Terrain | None, n: int
 ) -> rough.RoughRuns | skid_steer.SkidSteerRuns:
     """A batch, before its leaves are filled up."""
     v = on_tips(v)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from slipfit.errors import ParameterError, SimulationError
-from slipfit.library import Ground, OmniRobot, Robot, find_ground
+from slipfit.library import Ground, OmniRobot, SkidSteerRobot, find_ground
 from slipfit.simulation.assemble import assemble, check_pair, is_soft, kernel, named_values, varied, with_one_law
 from slipfit.simulation.commands import command_ends
 from slipfit.simulation.rover import RoverBatch, drive_rovers
@@ -19,7 +19,7 @@ from slipfit.simulation.sensors import read_sensors
 from slipfit.simulation.step_rule import in_short_steps
 from slipfit.simulation.trajectory import BODY_FIELDS, WHEEL_FIELDS, RunStatus, Trajectory
 from slipfit.simulation.vary import is_no_number
-from slipfit.twin import FittedPowertrain, OmniTwin, Twin, find_wheeled
+from slipfit.twin import FittedPowertrain, OmniTwin, SkidSteerTwin, find_driver
 from slipfit.vehicles import planar_body, run_loop
 
 _STATUS = {run_loop.OK: RunStatus.FINISHED, run_loop.NOT_FINITE: RunStatus.DIVERGED}
@@ -94,7 +94,7 @@ class Batch:
 
 
 def simulate(
-    robot: Robot | OmniRobot | Twin | OmniTwin | str | Path,
+    robot: SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin | str | Path,
     scenario: Scenario | Mapping[str, Any] | str | Path,
     *,
     ground: Ground | str | Path | None = None,
@@ -114,19 +114,27 @@ def simulate(
     """
     scenario, notes = in_short_steps(_scenario(scenario))
     if isinstance(robot, str | Path):
-        robot = find_wheeled(robot)
+        robot = _wheeled(robot)
     drive = _simulate_one(robot, scenario, ground)
     return replace(drive, notes=(*drive.notes, *notes)) if notes else drive
 
 
+def _wheeled(name: str | Path) -> SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin:
+    """Whatever drives on wheels; a tracked robot is told where it is at home."""
+    found = find_driver(name)
+    if found.robot.has_belts:
+        raise ParameterError(f"{name}: drive is tracked, and this works with robots on wheels; take simulate_climb or climb_many")
+    return cast(SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin, found.twin or found.robot)
+
+
 def _simulate_one(
-    robot: Robot | OmniRobot | Twin | OmniTwin, scenario: Scenario, ground: Ground | str | Path | None
+    robot: SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin, scenario: Scenario, ground: Ground | str | Path | None
 ) -> Trajectory:
     if _keeps_books(robot, scenario, ground):
         return _simulate_rover(robot, scenario, ground)
     if not scenario.sensors.names:
         return simulate_many(robot, scenario, {}, ground=ground).run(0)
-    powertrain = robot.powertrain if isinstance(robot, Twin) else None
+    powertrain = robot.powertrain if isinstance(robot, SkidSteerTwin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
     every = _record_rows(scenario)
     fine = _run(robot, scenario, ground, {}, every, is_every_step=True, powertrain=powertrain)
@@ -137,7 +145,7 @@ def _simulate_one(
 
 
 def simulate_many(
-    robot: Robot | OmniRobot | Twin | OmniTwin | str | Path,
+    robot: SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin | str | Path,
     scenario: Scenario | Mapping[str, Any] | str | Path,
     vary: Mapping[str, Any],
     *,
@@ -157,8 +165,8 @@ def simulate_many(
     """
     scenario, notes = in_short_steps(_scenario(scenario))
     if isinstance(robot, str | Path):
-        robot = find_wheeled(robot)
-    powertrain = robot.powertrain if isinstance(robot, Twin) else None
+        robot = _wheeled(robot)
+    powertrain = robot.powertrain if isinstance(robot, SkidSteerTwin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
     batch: Batch | RoverBatch
     if scenario.keeps_books or is_soft(ground):
@@ -168,7 +176,9 @@ def simulate_many(
     return replace(batch, notes=(*batch.notes, *notes)) if notes else batch
 
 
-def _keeps_books(robot: Robot | OmniRobot | Twin | OmniTwin, scenario: Scenario, ground: Ground | str | Path | None) -> bool:
+def _keeps_books(
+    robot: SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin, scenario: Scenario, ground: Ground | str | Path | None
+) -> bool:
     """Whether a drive is a rover's: by its scenario, or because its wheels sink."""
     return scenario.keeps_books or is_soft(robot_on_ground(robot, scenario, ground)[1])
 
@@ -185,7 +195,7 @@ def _record_rows(scenario: Scenario, ends_only: bool = False) -> int:
 
 
 def _rovers(
-    robot: Robot | OmniRobot,
+    robot: SkidSteerRobot | OmniRobot,
     scenario: Scenario,
     ground: Ground,
     vary: Mapping[str, Any],
@@ -194,15 +204,17 @@ def _rovers(
 ) -> RoverBatch:
     if workers is not None and workers < 1:
         raise SimulationError(f"workers = {workers}; expected 1 or more, or None for all cores")
-    assert isinstance(robot, Robot)  # robot_on_ground refuses others
+    assert isinstance(robot, SkidSteerRobot)  # robot_on_ground refuses others
     return drive_rovers(robot, scenario, ground, vary, every=every, workers=workers, most_bytes=MOST_BYTES)
 
 
 def _simulate_rover(
-    robot: Robot | OmniRobot | Twin | OmniTwin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
+    robot: SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin | str | Path,
+    scenario: Scenario,
+    ground: Ground | str | Path | None,
 ) -> RoverTrajectory:
     """One drive with books. Sensors read every step of it, on planes."""
-    lags = robot.powertrain if isinstance(robot, Twin) else None
+    lags = robot.powertrain if isinstance(robot, SkidSteerTwin) else None
     robot, ground = robot_on_ground(robot, scenario, ground)
     if not scenario.sensors.names:
         drive = _rovers(robot, scenario, ground, {}, _record_steps(scenario)).run(0)
@@ -219,23 +231,25 @@ def _simulate_rover(
 
 
 def robot_on_ground(
-    robot: Robot | OmniRobot | Twin | OmniTwin | str | Path, scenario: Scenario, ground: Ground | str | Path | None
-) -> tuple[Robot | OmniRobot, Ground]:
+    robot: SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin | str | Path,
+    scenario: Scenario,
+    ground: Ground | str | Path | None,
+) -> tuple[SkidSteerRobot | OmniRobot, Ground]:
     """Who drives, and on what. A twin's only ground counts whatever the scenario names; of several, `ground` or the scenario's
     surface chooses."""
     if isinstance(robot, str | Path):
-        robot = find_wheeled(robot)
+        robot = _wheeled(robot)
     body = robot.robot if isinstance(robot, OmniTwin) else robot
     if isinstance(body, OmniRobot) and scenario.keeps_books:
         raise SimulationError(
             f"{body.name} is an omnidirectional robot; routes, terrains and energy books are for skid-steer robots, give it "
             f"commands on a plane"
         )
-    if isinstance(robot, Robot | OmniRobot):
+    if isinstance(robot, SkidSteerRobot | OmniRobot):
         chosen = _ground(ground, scenario)
         check_pair(robot, chosen)
         return robot, chosen
-    if not isinstance(robot, Twin | OmniTwin):
+    if not isinstance(robot, SkidSteerTwin | OmniTwin):
         raise ParameterError(
             f"robot is of type {type(robot).__name__}; expected a Robot, an OmniRobot, a Twin, a name of the library, or a file"
         )
@@ -258,7 +272,7 @@ def _thinned(records: np.ndarray, every: int, wheels: int) -> np.ndarray:
 
 
 def _run(
-    robot: Robot | OmniRobot,
+    robot: SkidSteerRobot | OmniRobot,
     scenario: Scenario,
     ground: Ground,
     vary: Mapping[str, Any],

@@ -7,7 +7,7 @@ import numpy as np
 
 from slipfit.contact import GROUND_LAWS
 from slipfit.errors import ParameterError
-from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot, find_terrain
+from slipfit.library import Ground, OmniRobot, SkidSteerRobot, TrackedRobot, find_terrain
 from slipfit.library.files import nearest
 from slipfit.simulation import RunStatus, Scenario, simulate_many
 from slipfit.simulation.assemble import bounds_of, named_values
@@ -18,7 +18,7 @@ from slipfit.simulation.scenario import find_scenario
 from slipfit.study.climb_model import ClimbModel
 from slipfit.study.file import FromTable, Limits, StepClimb, StudyFile
 from slipfit.study.verdicts import Arrays, Bounds, Verdicts
-from slipfit.twin import OmniTwin, TrackedTwin, Twin, find_driver
+from slipfit.twin import OmniTwin, SkidSteerTwin, TrackedTwin, find_driver
 from slipfit.twin.tracked import FRICTION
 from slipfit.vehicles.step_climb import ClimberShape, friction_needed, friction_to_tip
 
@@ -105,7 +105,7 @@ SUCCESS, _FELL_SHORT = "success", "fell short"
 class ScenarioModel:
     """A robot or twin driven through a scenario by `simulate_many`; only start and end of each run are recorded."""
 
-    driver: Robot | OmniRobot | Twin | OmniTwin
+    driver: SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin
     scenario: Scenario
     surface: Ground
     fixed: dict[str, float]
@@ -126,8 +126,8 @@ class ScenarioModel:
             raise ParameterError("success: arrived needs a route in the scenario; give end_x_m a limit instead")
 
     @property
-    def robot(self) -> Robot | OmniRobot:
-        return self.driver.robot if isinstance(self.driver, Twin | OmniTwin) else self.driver
+    def robot(self) -> SkidSteerRobot | OmniRobot:
+        return self.driver.robot if isinstance(self.driver, SkidSteerTwin | OmniTwin) else self.driver
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -199,11 +199,12 @@ def _model_of(study: StudyFile) -> Model:
                 step.full_name(name)
             raise ParameterError(f"{missing[0]} is given nowhere; put it under design, uncertain or fixed")
         return step
-    driver: Any = find_driver(study.twin or study.robot or "")
-    if study.twin is not None and not isinstance(driver, Twin | TrackedTwin | OmniTwin):
+    found = find_driver(study.twin or study.robot or "")
+    driver: Any = found.twin or found.robot
+    if study.twin is not None and found.twin is None:
         raise ParameterError(f"twin: {study.twin} is no twin; a robot goes under `robot:`")
     assert study.scenario is not None
-    if isinstance(driver, TrackedRobot | TrackedTwin):
+    if found.robot.has_belts:
         return _climb_model(driver, study)
     if is_climb(study.scenario):
         raise ParameterError(
