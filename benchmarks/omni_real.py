@@ -18,7 +18,7 @@ import numpy as np
 
 from goals import at_most, report
 from slipfit.calibration.omni import OmniCalibration, OmniRun, calibrate_omni, end_percent, fit_motors, runs_of_logs
-from slipfit.library import OmniRobot, find_omni_robot
+from slipfit.library import OmniRobot, find_robot
 from slipfit.logs import read_log
 from slipfit.report.figures import save_figure
 from slipfit.report.omni_figure import draw_omni
@@ -49,7 +49,7 @@ class Judged:
 
 def robotino(surface: str) -> tuple[OmniRobot, list[Judged]]:
     """Runs on one surface; `number` is the heading in steps of 5 degrees."""
-    robot = find_omni_robot("robotino")
+    robot = find_robot("robotino")
     folder = DATA / "robotino_slip/datasets/for_research_movement_direction/one_surface_type" / f"{surface}_surface"
     logs = [read_log(path, columns=COLUMNS / "robotino.yaml") for path in sorted(folder.glob("*.csv.gz"))]
     told = [(log["commands"].column("v_mps")[-1], log["commands"].column("vy_mps")[-1]) for log in logs]
@@ -59,7 +59,7 @@ def robotino(surface: str) -> tuple[OmniRobot, list[Judged]]:
 
 def optiodom(kind: str) -> tuple[OmniRobot, list[Judged]]:
     """Runs of `omni3` or `omni4`; `number` is that of the run in its session."""
-    robot = find_omni_robot({"omni3": "optiodom_omni3", "omni4": "optiodom_mecanum"}[kind])
+    robot = find_robot({"omni3": "optiodom_omni3", "omni4": "optiodom_mecanum"}[kind])
     paths = sorted((DATA / "optiodom_umbmark" / kind).glob("*/*/*_run-*.csv.gz"))
     logs = [read_log(path, columns=COLUMNS / f"optiodom_{kind}.yaml") for path in paths]
     runs = runs_of_logs(logs, robot, counts_per_turn=OMNI3_COUNTS)

@@ -13,7 +13,7 @@ import numpy as np
 
 from drives import rows_of
 from goals import at_most, report, without_goal
-from slipfit.library import find_ground, find_omni_robot
+from slipfit.library import find_ground, find_robot
 from slipfit.simulation import Scenario
 from slipfit.simulation.commands import command_table
 from slipfit.simulation.drives.omni import Omni
@@ -28,7 +28,7 @@ class OmniBatch:
     """The runs, with a place for their ends."""
 
     def __init__(self, n: int) -> None:
-        robot, ground = find_omni_robot("ohio_omni"), find_ground("ohio_paper")
+        robot, ground = find_robot("ohio_omni"), find_ground("ohio_paper")
         scenario = Scenario.model_validate({"commands": [{"for_s": SECONDS, "v_mps": 0.4 / SECONDS}], "step_s": STEP_S})
         table = command_table(robot, scenario)
         phases = {f"phase_{w}_sectors": np.linspace(0.0, 1.0, n) ** (w + 1) for w in range(3)}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from slipfit.contact.slip import slip_ratio
-from slipfit.library import Ground, Robot, find_ground, find_robot, find_tracked_robot
+from slipfit.library import Ground, Robot, find_ground, find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.simulation import Scenario, simulate
@@ -68,7 +68,7 @@ def into_soft_sand(seed: int, *, friction_angle_rad: float = 0.15) -> StuckDrive
 
 def at_a_curb(seed: int, climb: str) -> StuckDrive:
     """A tracked robot that pushes against a curb for 14 s."""
-    tracked = find_tracked_robot("packbot")
+    tracked = find_robot("packbot")
     drive = simulate(tracked, find_climb(climb).model_copy(update={"duration_s": 14.0, "patience_s": 1000.0}))
     belts = np.column_stack([drive["belt_left_mps"], drive["belt_right_mps"]])
     robot = stand_in(tracked.track_m, tracked.tracks.sprocket_radius_m.value)

@@ -19,7 +19,7 @@ import numpy as np
 from drives import rows_of
 from goals import Figure, at_least, at_most, report, without_goal
 from slipfit.kernels import as_batch
-from slipfit.library import find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.simulation import climb as climbs
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.vehicles import tracked
@@ -37,7 +37,7 @@ class Climbs:
     """A batch of n climbs that last their whole time, with a place for its results."""
 
     def __init__(self, n: int, seconds: float | None = None) -> None:
-        robot, scenario = find_tracked_robot("packbot"), find_climb("curb_117mm")
+        robot, scenario = find_robot("packbot"), find_climb("curb_117mm")
         values, _ = climbs.varied_numbers(robot, scenario, {"height_m": np.linspace(0.112, 0.122, n)})
         self.n, self.step_s, self.seconds = n, scenario.step_s, seconds or scenario.duration_s
         self.steps = round(self.seconds / self.step_s)

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from slipfit.library import find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.simulation import simulate
 from slipfit.simulation.track_kinematics import track_traction_n
 from slipfit.vehicles.kinematic import along_arc
 
-PACKBOT = find_tracked_robot("packbot")
+PACKBOT = find_robot("packbot")
 NEWTON_PER_AMPERE = 20.0
 POSE_M = POSE_RAD = 0.003
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from slipfit.kernels import Shared, as_batch
-from slipfit.library import TrackedRobot, find_tracked_robot
+from slipfit.library import TrackedRobot, find_robot
 from slipfit.simulation import climb as climbs
 from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.vehicles import track_verdict, tracked
@@ -16,7 +16,7 @@ SHAPE = ClimberShape(0.089, 0.508, 0.254, 0.075)
 
 def plain_climber(**changed):
     """packbot without cleats, flippers, belly and losses, with strong motors and hard contacts (dents below 0.1 mm)."""
-    data = find_tracked_robot("packbot").to_mapping()
+    data = find_robot("packbot").to_mapping()
     for key in ("cleat_height_m", "cleat_share", "cleat_taper"):
         del data["tracks"][key]
     del data["flippers"], data["belly"]

@@ -12,7 +12,7 @@ from functools import partial
 
 from robots import ground_with
 from slipfit.contact import LAWS
-from slipfit.library import find_any_robot, find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
@@ -25,7 +25,7 @@ OVER_TERRAIN = {"mu_static": 0.8, "obstacle": {"kind": "field", "terrain": "bump
 
 
 def on_law(robot: str, law: str) -> None:
-    simulate(find_any_robot(robot), NOTHING, ground=ground_with(law))
+    simulate(find_robot(robot), NOTHING, ground=ground_with(law))
 
 
 def on_soil(robot: str) -> None:
@@ -37,7 +37,7 @@ def rover(scenario: str) -> None:
 
 
 def climb_alone() -> None:
-    driven(find_tracked_robot("packbot"), find_climb("curb_117mm"), seconds=0.001, alone=True)
+    driven(find_robot("packbot"), find_climb("curb_117mm"), seconds=0.001, alone=True)
 
 
 #: The longest first, so that both processes end together.

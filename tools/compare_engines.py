@@ -107,7 +107,7 @@ def numbers_of(case: Case) -> tuple[dict[str, float], dict[str, tuple[float, flo
 
 def possible_cases() -> Iterator[Case]:
     """Every pair of the library that may be driven; those that are refused are sorted out by trying."""
-    from slipfit.library import find_any_robot, robot_names
+    from slipfit.library import find_robot, robot_names
     from slipfit.simulation.climb_scenario import climb_names
     from slipfit.simulation.scenario import scenario_names
 
@@ -115,7 +115,7 @@ def possible_cases() -> Iterator[Case]:
         if is_tracked(robot):
             yield from (Case(robot, climb) for climb in climb_names())
             continue
-        is_omni = find_any_robot(robot).drive == "omni"
+        is_omni = find_robot(robot).drive == "omni"
         for scenario in scenario_names():
             yield Case(robot, scenario)
             if is_omni:

@@ -7,7 +7,9 @@
 Names are loaded when they are used: `import slipfit` costs nothing.
 """
 
+import warnings
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -17,10 +19,8 @@ _HOMES = {
     "LAWS": "slipfit.contact",
     "Parameter": "slipfit.library",
     "Robot": "slipfit.library",
-    "OmniRobot": "slipfit.library",
     "Ground": "slipfit.library",
     "find_robot": "slipfit.library",
-    "find_omni_robot": "slipfit.library",
     "find_ground": "slipfit.library",
     "robot_names": "slipfit.library",
     "ground_names": "slipfit.library",
@@ -33,9 +33,6 @@ _HOMES = {
     "inspect_log": "slipfit.logs",
     "join_logs": "slipfit.logs",
     "Twin": "slipfit.twin",
-    "TrackedTwin": "slipfit.twin",
-    "OmniTwin": "slipfit.twin",
-    "load_twin": "slipfit.twin",
     "Scenario": "slipfit.simulation",
     "Command": "slipfit.simulation",
     "Trajectory": "slipfit.simulation",
@@ -67,6 +64,18 @@ _HOMES = {
     "drive": "slipfit.hardware",
 }
 
+#: Names that go with the next version: where the object is until then, and what to write instead.
+_DEPRECATED = {
+    "simulate_climb": ("slipfit.simulation", "simulate", "sf.simulate, which takes robots with any drive"),
+    "climb_many": ("slipfit.simulation", "simulate_many", "sf.simulate_many, which takes robots with any drive"),
+    "RunStatus": ("slipfit.simulation", "Outcome", "sf.Outcome"),
+    "OmniRobot": ("slipfit.library", "OmniRobot", "sf.Robot, which reads robots with any drive"),
+    "find_omni_robot": ("slipfit.library", "omni_robot", "sf.find_robot, which finds robots with any drive"),
+    "OmniTwin": ("slipfit.twin", "OmniTwin", "sf.Twin, which reads twins with any drive"),
+    "TrackedTwin": ("slipfit.twin", "TrackedTwin", "sf.Twin, which reads twins with any drive"),
+    "load_twin": ("slipfit.twin", "Twin.load", "sf.Twin.load, which reads twins with any drive"),
+}
+
 __all__ = [*_HOMES, "__version__"]
 
 if TYPE_CHECKING:
@@ -90,12 +99,10 @@ if TYPE_CHECKING:
     from slipfit.exporters import export as export
     from slipfit.hardware import drive as drive
     from slipfit.library import Ground as Ground
-    from slipfit.library import OmniRobot as OmniRobot
     from slipfit.library import Parameter as Parameter
     from slipfit.library import Robot as Robot
     from slipfit.library import Terrain as Terrain
     from slipfit.library import find_ground as find_ground
-    from slipfit.library import find_omni_robot as find_omni_robot
     from slipfit.library import find_robot as find_robot
     from slipfit.library import find_terrain as find_terrain
     from slipfit.library import ground_names as ground_names
@@ -117,25 +124,17 @@ if TYPE_CHECKING:
     from slipfit.study import Study as Study
     from slipfit.study import StudyFile as StudyFile
     from slipfit.study import run_study as run_study
-    from slipfit.twin import OmniTwin as OmniTwin
-    from slipfit.twin import TrackedTwin as TrackedTwin
     from slipfit.twin import Twin as Twin
-    from slipfit.twin import load_twin as load_twin
     from slipfit.verification import verify as verify
 
 
-#: Public names of earlier versions: where they went. They go on working for one version, with a warning.
-_RENAMED = {"simulate_climb": "simulate", "climb_many": "simulate_many", "RunStatus": "Outcome"}
-
-
 def __getattr__(name: str) -> Any:
-    if name in _RENAMED:
-        import warnings
-
-        warnings.warn(f"slipfit.{name} is now slipfit.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
-        name = _RENAMED[name]
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _DEPRECATED:
+        home, attribute, instead = _DEPRECATED[name]
+        warnings.warn(f"sf.{name} goes with the next version; take {instead}", DeprecationWarning, stacklevel=2)
+        return attrgetter(attribute)(import_module(home))
     raise AttributeError(f"module 'slipfit' has no attribute '{name}'")
 
 

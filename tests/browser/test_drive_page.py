@@ -3,7 +3,7 @@
 import pytest
 from chromium import INSTALL, find_chromium, visit
 
-from slipfit.library import find_ground, find_omni_robot, find_robot
+from slipfit.library import find_ground, find_robot
 from slipfit.report.drive_report import write_drive_report
 from slipfit.simulation import Scenario, simulate
 
@@ -39,7 +39,7 @@ TURN = Scenario(commands=[{"for_s": 1.0, "v_mps": 0.5, "yaw_rate_radps": 1.0}])
 
 
 @pytest.mark.parametrize(
-    ("robot", "scenario"), [(find_omni_robot("ohio_omni"), ASLANT), (find_robot("p3at"), TURN)], ids=["omni", "skid_steer"]
+    ("robot", "scenario"), [(find_robot("ohio_omni"), ASLANT), (find_robot("p3at"), TURN)], ids=["omni", "skid_steer"]
 )
 def test_play_moves_the_robot(robot, scenario, tmp_path):
     page = tmp_path / "drive.html"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slipfit.library import find_tracked_robot
+from slipfit.library import find_robot
 
 CURB = {"schema": "slipfit/climb/1", "mu_static": 0.8, "obstacle": {"kind": "curb", "height_m": 0.08, "distance_m": 0.1}}
 
@@ -95,7 +95,7 @@ def test_climbs_that_cannot_be_are_one_sentence(refused, changes, sentence):
 
 
 def test_belts_of_few_segments_are_refused_with_what_contact_needs(refused):
-    data = find_tracked_robot("packbot").to_mapping()
+    data = find_robot("packbot").to_mapping()
     data["tracks"]["segments"] = 10
     said = refused("simulate", write("coarse.yaml", data))
     assert "tracks.segments = 10 gives" in said

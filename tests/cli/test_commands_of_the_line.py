@@ -16,7 +16,7 @@ import yaml
 from controllers import controlled_twin
 from patience import HANG_S
 from slipfit.cli import app
-from slipfit.library import find_any_robot, ground_names, robot_names
+from slipfit.library import find_robot, ground_names, robot_names
 from slipfit.logs import read_log
 from slipfit.simulation import Trajectory, run, simulate
 from slipfit.simulation.scenario import standard_drive
@@ -141,7 +141,7 @@ def short_scenario(tmp_path, request):
         f"[{name}]" in request.node.name
         for name in ("inspect", "calibrate", "compare", "attribute", "floors", "validate", "odometry", "umbmark", "estimate")
     ):
-        simulate(find_any_robot("p3at"), standard_drive()).readings.save_csv(tmp_path / "drive")
+        simulate(find_robot("p3at"), standard_drive()).readings.save_csv(tmp_path / "drive")
 
 
 def is_progress(text):
@@ -234,7 +234,7 @@ def test_a_robot_is_shown_with_its_sources(slipfit):
 @pytest.mark.parametrize("name", robot_names())
 def test_a_robot_shown_as_yaml_is_a_file_to_start_from(slipfit, name):
     Path("mine.yaml").write_text(slipfit("robots", "show", name, "--yaml").out)
-    assert find_any_robot("mine.yaml") == find_any_robot(name)
+    assert find_robot("mine.yaml") == find_robot(name)
     assert slipfit("robots", "show", "mine.yaml").code == 0
 
 

@@ -33,7 +33,7 @@ def test_what_cannot_be_is_told_in_one_line(refused):
     assert "needs the law arctan" in refused("simulate", "robotino", "--ground", "gravel")
     assert "drive is omni" in refused("calibrate", "log.csv", "--robot", "robotino")
     Path("bad.yaml").write_text(
-        sf.find_omni_robot("robotino").to_yaml().replace("rigid_fraction:\n    value: 0.0", "rigid_fraction:\n    value: -0.2")
+        sf.find_robot("robotino").to_yaml().replace("rigid_fraction:\n    value: 0.0", "rigid_fraction:\n    value: -0.2")
     )
     assert "wheels.rigid_fraction: rigid_fraction = -0.2 lies outside [0, 1]" in refused("robots", "show", "bad.yaml")
     Path("side.yaml").write_text("schema: slipfit/scenario/1\ncommands:\n  - {for_s: 1.0, vy_mps: 0.1}\n")

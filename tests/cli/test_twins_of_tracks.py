@@ -159,7 +159,7 @@ def test_commands_for_robots_on_wheels_refuse_it(refused, arguments):
         (("estimate", "packbot", "x.mcap", "--twin", "t.yaml", "--new-ground", "A b"), "expected a name of a-z"),
         (("estimate", "packbot", "x.mcap", "--soil", "dry_sand"), "--soil is given without --contact-area-m2"),
         (("tracks", "x.csv", "--robot", "maxxii", "--twin", "packbot.twin.yaml"), "a twin of packbot, and this is maxxii"),
-        (("tracks", "x.csv", "--robot", "husky"), "expected a tracked robot"),
+        (("tracks", "x.csv", "--robot", "husky"), "works with tracked robots"),
     ],
 )
 def test_what_cannot_be_done_with_it_is_one_sentence(refused, arguments, said):

@@ -119,7 +119,7 @@ def test_ctrl_c_outside_of_the_work_is_told_too(slipfit, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("slipfit.library.find_robot", interrupted)
+    monkeypatch.setattr("slipfit.library.skid_steer_robot", interrupted)
     result = slipfit("calibrate", "run.mcap", "--robot", "p3at")
     assert (result.code, result.said) == (130, ["slipfit: stopped; no file is half written"])
 

@@ -10,7 +10,7 @@ from slipfit.errors import SlipfitError
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.simulation.engine import Driver
-from slipfit.twin import TrackedTwin, load_twin
+from slipfit.twin import TrackedTwin, Twin
 from unit.twin.tracked_twins import twin as tracked
 from unit.twin.twins import example
 
@@ -28,12 +28,12 @@ def test_a_spoilt_twin_gives_a_record_or_one_sentence(spoil, of, tmp_path):
     for seed in range(MUTANTS):
         path.write_text(spoil(good, random.Random(seed)), encoding="utf-8", errors="surrogatepass")
         try:
-            record = load_twin(path)
+            record = Twin.load(path)
         except SlipfitError as error:
             sentences.append(str(error))
             continue
         record.save(again, force=True)
-        assert load_twin(again) == record, f"seed {seed}"
+        assert Twin.load(again) == record, f"seed {seed}"
         assert record.summary()
         if isinstance(record, TrackedTwin):
             own = (lambda r=record: climber_on_ground(Driver(r.robot, r), climb), lambda r=record: r.draws(3, 0, "sand"))

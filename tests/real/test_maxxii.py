@@ -3,7 +3,7 @@
 import pytest
 
 from slipfit.calibration.track_slip import compare_track_models, read_track_states
-from slipfit.library import find_tracked_robot
+from slipfit.library import find_robot
 
 #: SOURCE.md of the recording: speeds are those of motors, geared by 34.45 (inferred); the robot's file has radius and tread.
 GEAR = 34.45
@@ -11,7 +11,7 @@ GEAR = 34.45
 
 @pytest.fixture(scope="module")
 def compared(recordings):
-    robot = find_tracked_robot("maxxii")
+    robot = find_robot("maxxii")
     path = recordings / "tracked_maxxii" / "ident_wheels_real_indoor.csv"
     states = read_track_states(path, radius_m=robot.tracks.sprocket_radius_m.value, gear_ratio=GEAR)
     return compare_track_models(states, tread_m=robot.track_m)

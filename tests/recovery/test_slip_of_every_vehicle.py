@@ -8,7 +8,7 @@ import pytest
 
 from slipfit.estimation import FilterSettings, estimate
 from slipfit.estimation.online import OnlineSlipFilter
-from slipfit.library import find_omni_robot, find_robot, find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.simulation import Scenario, simulate
 from slipfit.vehicles.omni_kinematics import body_map
@@ -16,7 +16,7 @@ from slipfit.vehicles.omni_kinematics import body_map
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "estimation"))
 from side_drives import drive, log_of, stamps_of
 
-PACKBOT, ROBOTINO, HUSKY = find_tracked_robot("packbot"), find_omni_robot("robotino"), find_robot("husky")
+PACKBOT, ROBOTINO, HUSKY = find_robot("packbot"), find_robot("robotino"), find_robot("husky")
 POSE_M = POSE_RAD = 0.005
 SETTINGS = FilterSettings(pose_m=POSE_M, pose_rad=POSE_RAD, slip_floor_mps=0.01, slip_share=0.03)
 NOT_LATE = {"pose": 0.0, "gyro": 0.0}

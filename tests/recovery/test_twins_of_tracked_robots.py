@@ -10,7 +10,7 @@ from slipfit.estimation.friction import DriveConstants, friction
 from slipfit.estimation.motion import motion_of
 from slipfit.estimation.soil_of_drive import fit_soil_of_drive, tractions
 from slipfit.estimation.track_twin import Contact, grounds_of_drive, prior_of
-from slipfit.library import as_wheeled, find_ground
+from slipfit.library import find_ground
 from slipfit.simulation.track_kinematics import turn_on_the_spot
 from slipfit.twin import TrackedTwin
 from track_drives import NEWTON_PER_AMPERE, PACKBOT, POSE_M, slipping_log, turning_log
@@ -25,10 +25,10 @@ SAND = {"cohesion_pa": 1040.0, "friction_angle_rad": 0.48869, "shear_modulus_m":
 def twin_of(log, *, area_m2=None, base=None):
     """As `slipfit estimate --twin` makes it."""
     found = estimate(PACKBOT, log, settings=SETTINGS, late_s=NOT_LATE)
-    rolling = friction(found, log, as_wheeled(PACKBOT), CONSTANTS, contact_length_m=PACKBOT.wheelbase_m)
+    rolling = friction(found, log, PACKBOT.as_wheeled(), CONSTANTS, contact_length_m=PACKBOT.wheelbase_m)
     soil = None
     if area_m2 is not None:
-        measured = tractions(found, log, as_wheeled(PACKBOT), CONSTANTS, area_m2=area_m2, length_m=PACKBOT.wheelbase_m)
+        measured = tractions(found, log, PACKBOT.as_wheeled(), CONSTANTS, area_m2=area_m2, length_m=PACKBOT.wheelbase_m)
         soil = fit_soil_of_drive(measured, force_std=0.02, prior=prior_of(base) if base else None)
     grounds = grounds_of_drive("yard", found, PACKBOT, Contact(PACKBOT.wheelbase_m, area_m2), rolling, soil, base)
     return TrackedTwin.new_or_extended(None, PACKBOT, grounds, [])

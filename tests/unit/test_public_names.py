@@ -15,14 +15,6 @@ def test_importing_a_package_hides_no_public_name(package):
         assert not inspect.ismodule(getattr(slipfit, name)), name
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("simulate_climb", "simulate"), ("climb_many", "simulate_many"), ("RunStatus", "Outcome")]
-)
-def test_an_earlier_name_works_with_a_warning_that_gives_the_new_one(old, new):
-    with pytest.warns(DeprecationWarning, match=f"slipfit.{new}"):
-        assert getattr(slipfit, old) is getattr(slipfit, new)
-
-
 def test_a_name_that_never_was_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'simulat'"):
         _ = slipfit.simulat

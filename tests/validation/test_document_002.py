@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robots import ground_with
-from slipfit.library import Ground, OmniRobot, find_ground, find_omni_robot
+from slipfit.library import Ground, OmniRobot, find_ground, find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
 
 MOTION_S, GOAL_M = 3.5, 0.4
@@ -26,7 +26,7 @@ def manoeuvre(**changes):
 
 def changed(name="ohio_omni", **changes):
     """A robot of the library with entries replaced, of its wheels where the key is one of theirs."""
-    data = find_omni_robot(name).to_mapping()
+    data = find_robot(name).to_mapping()
     for key, value in changes.items():
         (data["wheels"] if key in data["wheels"] else data)[key] = value
     return OmniRobot.from_mapping(data, where="changed")
@@ -51,7 +51,7 @@ def check(drive, shortfall_mm, sideways_mm, heading_rad, *, mm, rad):
 class TestReferenceNumbers:
     def test_wheel_speeds(self):
         """SPEC 3(b): 1.1645, 1.1645, -4.4994 rad/s; printed 1.16 and -4.50."""
-        speeds = find_omni_robot("ohio_omni").wheel_map() @ (GOAL_M / MOTION_S, 0.0, 0.0)
+        speeds = find_robot("ohio_omni").wheel_map() @ (GOAL_M / MOTION_S, 0.0, 0.0)
         assert speeds == pytest.approx([1.1645, 1.1645, -4.4994], abs=1e-4)
 
     def test_initial_model_on_paper(self):
@@ -105,7 +105,7 @@ class TestFits:
     )
     def test_fits_give_their_numbers_and_the_documents(self, fit, first, improved, carpet_rad):
         robot, paper, carpet = f"ohio_omni_fit_{fit}", find_ground(f"ohio_paper_fit_{fit}"), find_ground(f"ohio_carpet_fit_{fit}")
-        shares = [0.0, find_omni_robot(robot).wheels.rigid_share]
+        shares = [0.0, find_robot(robot).wheels.rigid_share]
         both = simulate_many(robot, manoeuvre(), {"rigid_fraction": shares}, ground=paper)
         check(both.run(0), *first, mm=0.1, rad=3e-4)
         check(both.run(1), *improved, mm=0.1, rad=3e-4)  # 0.08 mm are this method's at 0.25 ms
@@ -179,7 +179,7 @@ class TestErrata:
         from slipfit.simulation.omni_slip import roller_slip
 
         drive = simulate("ohio_omni", manoeuvre(commands=[{"for_s": 1.0, "yaw_rate_radps": 1.0}]), ground=PAPER)
-        assert np.abs(roller_slip(drive, find_omni_robot("ohio_omni"))[-1, :, 1]).max() < 1e-9
+        assert np.abs(roller_slip(drive, find_robot("ohio_omni"))[-1, :, 1]).max() < 1e-9
 
     def test_5_an_ellipse_turns_the_robot_the_other_way(self):
         """Erratum 5: box friction, not an ellipse, which ends at +.64 rad on paper with the initial model."""

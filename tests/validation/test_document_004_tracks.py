@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from slipfit.errors import ParameterError
-from slipfit.library import TrackedRobot, find_ground, find_tracked_robot
+from slipfit.library import TrackedRobot, find_ground, find_robot
 from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.climb import longest_step_s
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
@@ -162,7 +162,7 @@ def test_what_is_dropped_on_a_layer_of_soil_never_has_more_than_it_was_let_go_wi
     """Kinetic and potential energy together (SPEC 7.2). What is pressed into soil and base is not in the sum: a lower bound."""
     scenario = ClimbScenario(mu_static=0.8, soil=soil, soil_depth_m=layer, speed_mps=0.0, duration_s=0.4, step_s=step_s)
     begin = {"z": float(mass_above_lowest_m(pitch, roll)) + 0.03 + height, "pitch_up": pitch, "roll": roll}
-    records, _ = driven(find_tracked_robot("packbot"), scenario, alone=True, begin=begin)
+    records, _ = driven(find_robot("packbot"), scenario, alone=True, begin=begin)
     energy = records[0, :, TRACK_COLUMNS.index("energy_j")]
     runs = records[0, :, TRACK_COLUMNS.index("verdict")] == track_verdict.RUNNING
     assert (energy[1:][runs[1:]] <= energy[0] * (1.0 + ROUNDING)).all()
@@ -208,7 +208,7 @@ def test_half_the_step_changes_drives_of_the_library_as_little(name):
 def test_half_the_step_changes_driving_on_level_sand_as_little(has_cleats):
     """As above, and what the belts have to give once the start is over. A segment that leans was taken to go in along its normal
     while it only goes ahead, and belts broke away by a factor per step: 2.3 % of the deepest, 7 % of the force."""
-    robot = find_tracked_robot("packbot").to_mapping()
+    robot = find_robot("packbot").to_mapping()
     for key in () if has_cleats else ("cleat_height_m", "cleat_share", "cleat_taper"):
         del robot["tracks"][key]
     robot = TrackedRobot.from_mapping(robot, where="tests")
@@ -267,9 +267,7 @@ def test_lanes_agree_with_one_by_one():
     """One run alone has its segments side by side, eight runs each other: the same equations. A climb has kinks, where rounding
     moves switches by a step. Runs of different heights bear and slip at different moments."""
     vary = {"height_m": np.linspace(0.112, 0.122, 8)}
-    alone, among = (
-        driven(find_tracked_robot("packbot"), _curb(duration_s=1.0), vary, alone=is_alone)[0] for is_alone in (True, False)
-    )
+    alone, among = (driven(find_robot("packbot"), _curb(duration_s=1.0), vary, alone=is_alone)[0] for is_alone in (True, False))
     for name in ("x_m", "z_m", "belt_left_mps"):
         column = TRACK_COLUMNS.index(name)
         assert alone[:, :, column] == pytest.approx(among[:, :, column], abs=2e-4)

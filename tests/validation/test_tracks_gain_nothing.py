@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slipfit.kernels import as_batch
-from slipfit.library import TrackedRobot, find_tracked_robot
+from slipfit.library import TrackedRobot, find_robot
 from slipfit.simulation import climb as climbs
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 from slipfit.simulation.climb_start import depth_at_start_m
@@ -18,7 +18,7 @@ DENT_J = 0.05
 
 
 def _packbot(*without):
-    data = find_tracked_robot("packbot").to_mapping()
+    data = find_robot("packbot").to_mapping()
     for key in without:
         del data[key]
     return TrackedRobot.from_mapping(data, where="tests")

@@ -8,9 +8,18 @@ import numpy as np
 
 from slipfit.calibration.posterior import Posterior
 from slipfit.calibration.protocol import ProtocolResult
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs.inspection import Inspection
-from slipfit.twin import Covariance, FittedGround, FittedOn, FittedParameter, FittedPowertrain, LogOrigin, Provenance, Twin
+from slipfit.twin import (
+    Covariance,
+    FittedGround,
+    FittedOn,
+    FittedParameter,
+    FittedPowertrain,
+    LogOrigin,
+    Provenance,
+    SkidSteerTwin,
+)
 from slipfit.twin.fitted import Status
 
 
@@ -90,7 +99,7 @@ class DriveFit:
 class Fit:
     """A calibration: its constants, how sure they are, and everything a reader needs to believe them."""
 
-    robot: Robot
+    robot: SkidSteerRobot
     ground: str
     law: str
     gravity_mps2: float
@@ -134,12 +143,12 @@ class Fit:
             gravity_mps2=self.gravity_mps2,
         )
 
-    def to_twin(self) -> Twin:
+    def to_twin(self) -> SkidSteerTwin:
         """What calibrate writes and everything else reads."""
         logs = [LogOrigin(name=d.name, sha256=d.digest) for d in self.drives]
         provenance = Provenance.now(logs, self.corrected, list(self.notes), self.truth)
         grounds = {self.ground: self.to_ground()}
-        return Twin(robot=self.robot, grounds=grounds, powertrain=self.powertrain, provenance=provenance)
+        return SkidSteerTwin(robot=self.robot, grounds=grounds, powertrain=self.powertrain, provenance=provenance)
 
     def to_document(self) -> dict[str, Any]:
         """For --json: the twin's records, and what belongs to the fit alone."""

@@ -25,10 +25,10 @@ import numpy as np
 from scipy import stats
 
 from slipfit.errors import ParameterError
-from slipfit.library import Parameter, Robot
+from slipfit.library import Parameter, SkidSteerRobot
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.library.robot import DcMotor
-from slipfit.twin import FittedParameter, LogOrigin, Status, TwinFile
+from slipfit.twin import FittedParameter, LogOrigin, Status, Twin
 
 #: Beyond this angle a robot tips over rather than slides.
 STEEPEST_RAD = math.radians(80.0)
@@ -36,7 +36,7 @@ STEEPEST_RAD = math.radians(80.0)
 STATIC, SLIDING = "static", "sliding"
 
 #: A twin of any drive, the same that comes out.
-TwinOfAny = TypeVar("TwinOfAny", bound=TwinFile)
+TwinOfAny = TypeVar("TwinOfAny", bound=Twin)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def held(force_n: float, mass: Parameter, gravity_mps2: float, slope_rad: float,
     return Reading(force_n / load_n + math.tan(slope_rad), None if std_n is None else std_n / load_n)
 
 
-def torque_constant(robot: Robot, given: Parameter | None) -> Parameter:
+def torque_constant(robot: SkidSteerRobot, given: Parameter | None) -> Parameter:
     """Torque per ampere at the wheel: as given, or of the robot's motors."""
     if given is not None:
         return given

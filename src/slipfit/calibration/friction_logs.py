@@ -21,7 +21,7 @@ from scipy.ndimage import uniform_filter1d
 
 from slipfit.calibration.friction import SLIDING, STATIC, Friction, Reading, combined, held
 from slipfit.errors import LogError
-from slipfit.library import Parameter, Robot
+from slipfit.library import Parameter, SkidSteerRobot
 from slipfit.library.robot import DcMotor
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import DRAWBAR, ENCODERS, IMU, IMU_COLUMNS, MOTORS, POSE
@@ -82,7 +82,7 @@ def tilt_log(log: DriveLog) -> list[Reading]:
     return [Reading(math.tan(theta), std / math.cos(theta) ** 2, note=f"slid at {math.degrees(theta):.2f}° ({begins_s:.2f} s)")]
 
 
-def pull_log(log: DriveLog, robot: Robot, mass: Parameter, gravity_mps2: float, slope_rad: float) -> list[Reading]:
+def pull_log(log: DriveLog, robot: SkidSteerRobot, mass: Parameter, gravity_mps2: float, slope_rad: float) -> list[Reading]:
     """The force on the drawbar while the wheels slide."""
     time_s, force, start_ns = _columns(log, DRAWBAR, ("force_n",))
     sliding = _sliding(log, robot, start_ns, time_s) if ENCODERS in log.channels else np.zeros(len(time_s), dtype=bool)
@@ -90,7 +90,7 @@ def pull_log(log: DriveLog, robot: Robot, mass: Parameter, gravity_mps2: float, 
 
 
 def stall_log(
-    log: DriveLog, robot: Robot, constant: Parameter, mass: Parameter, gravity_mps2: float, slope_rad: float
+    log: DriveLog, robot: SkidSteerRobot, constant: Parameter, mass: Parameter, gravity_mps2: float, slope_rad: float
 ) -> list[Reading]:
     """The torque of all motors while their wheels spin, over the wheel radius."""
     names = tuple(name for name in log[MOTORS].columns if name.endswith("current_a"))
@@ -107,7 +107,7 @@ def stall_log(
     return _held_readings(log, time_s, torque / radius, sliding, mass, gravity_mps2, slope_rad)
 
 
-def braking_log(log: DriveLog, robot: Robot, gravity_mps2: float, slope_rad: float) -> list[Reading]:
+def braking_log(log: DriveLog, robot: SkidSteerRobot, gravity_mps2: float, slope_rad: float) -> list[Reading]:
     """The deceleration with locked wheels, of every stop in the log."""
     motion = wheel_motion(log, robot)
     time_s, start_ns = motion.time_s, int(motion.stamps_ns[0])
@@ -235,7 +235,7 @@ def _plateau(time_s: np.ndarray, force: np.ndarray) -> tuple[float, float]:
     return float(chosen.mean()), float(means.std(ddof=1) / math.sqrt(len(means)))
 
 
-def _sliding(log: DriveLog, robot: Robot, start_ns: int, time_s: np.ndarray) -> np.ndarray:
+def _sliding(log: DriveLog, robot: SkidSteerRobot, start_ns: int, time_s: np.ndarray) -> np.ndarray:
     """When the rims and the body moved at different speeds; without a pose the body is taken to be held."""
     rim = np.abs(_rim_speed(log, robot, start_ns, time_s))
     return np.asarray(np.abs(rim - _body_speed(log, start_ns, time_s)) > SLIPS_MPS)
@@ -249,7 +249,7 @@ def _body_speed(log: DriveLog, start_ns: int, time_s: np.ndarray) -> np.ndarray:
     return np.asarray(np.interp(time_s, when_s, np.linalg.norm(velocity, axis=1)))
 
 
-def _rim_speed(log: DriveLog, robot: Robot, start_ns: int, time_s: np.ndarray) -> np.ndarray:
+def _rim_speed(log: DriveLog, robot: SkidSteerRobot, start_ns: int, time_s: np.ndarray) -> np.ndarray:
     motion = wheel_motion(log, robot)
     when_s = (motion.stamps_ns - start_ns) / NANOSECONDS
     speed = np.gradient(0.5 * (motion.left_m + motion.right_m), when_s)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU
@@ -111,7 +111,7 @@ class Manoeuvre:
         }
 
 
-def find_manoeuvres(log: DriveLog, robot: Robot, *, counts_per_turn: float | None = None) -> tuple[Manoeuvre, ...]:
+def find_manoeuvres(log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: float | None = None) -> tuple[Manoeuvre, ...]:
     """Every manoeuvre of a drive, in order of their start. Pieces that are none of them (steering, reversals) are left out."""
     motion = wheel_motion(log, robot, counts_per_turn=counts_per_turn)
     found = [m for piece in _pieces(motion) for m in _in_piece(piece, robot.track_m, log)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU, POSE
 from slipfit.logs.drive_log import NANOSECONDS
@@ -47,7 +47,7 @@ class Observations:
     pose: PoseSteps | None
 
     def predict(
-        self, body: np.ndarray, step_s: float, robot: Robot, gravity_mps2: float, x: Mapping[str, float]
+        self, body: np.ndarray, step_s: float, robot: SkidSteerRobot, gravity_mps2: float, x: Mapping[str, float]
     ) -> list[np.ndarray]:
         """What the sensors would have said of a replay's motion: readings of the IMU (T, 3), steps of the pose (T, 3)."""
         found = []
@@ -113,7 +113,7 @@ def _columns(
 
 
 def _felt(
-    imu: Inertial, body: np.ndarray, step_s: float, robot: Robot, gravity_mps2: float, x: Mapping[str, float]
+    imu: Inertial, body: np.ndarray, step_s: float, robot: SkidSteerRobot, gravity_mps2: float, x: Mapping[str, float]
 ) -> np.ndarray:
     time_s = imu.time_s - x["imu_clock_s"]
     rate, heading = _columns(body, time_s, step_s, ("yaw_rate_radps", "heading_rad"))

@@ -12,7 +12,7 @@ from slipfit.calibration.observations import Observations
 from slipfit.calibration.replay import Replay
 from slipfit.calibration.unknowns import Unknown, started
 from slipfit.calibration.weights import PoseNoise, Weighing, noise_of_poses, pose_noise, reading_noise, weigh_inertial, weigh_pose
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.deviation import robust_std
 
 #: Least noise that a channel is taken to have: accelerations, turning rates, ways, angles.
@@ -58,7 +58,7 @@ class Doubts:
 class Problem:
     """Data and model of one drive."""
 
-    robot: Robot
+    robot: SkidSteerRobot
     replay: Replay
     observations: Observations
     doubts: Doubts

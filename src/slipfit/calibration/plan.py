@@ -13,11 +13,11 @@ from slipfit.calibration.plan_manoeuvres import GRIP_SHARE, MARGIN_M, Floor, Man
 from slipfit.calibration.planned_drive import END_S, REST_S, Plan, Planned, Promise
 from slipfit.calibration.run import CALIBRATED_LAWS
 from slipfit.errors import ParameterError
-from slipfit.library import Ground, Robot, find_ground
+from slipfit.library import Ground, Robot, SkidSteerRobot, find_ground, skid_steer_robot
 from slipfit.simulation import Command, Scenario, simulate
 from slipfit.simulation.scenario import Encoders, Imu, PoseSensor, Sensors
 from slipfit.simulation.trajectory import Trajectory
-from slipfit.twin import Twin, find_robot_or_twin
+from slipfit.twin import Twin, find_driver
 
 #: Slip of a usual hard floor: c N, the constants of [Trimble2022] at the load of its robot (49 N a wheel); and its
 #: friction, that of dry concrete in the library, rounded down.
@@ -82,14 +82,10 @@ def plan(
     --------
     >>> print(plan("p3at", precision=0.03).summary())  # doctest: +SKIP
     """
-    chosen = find_robot_or_twin(robot) if isinstance(robot, str | Path) else robot
-    if not isinstance(chosen, Robot | Twin):
-        raise ParameterError(
-            f"robot is of type {type(chosen).__name__}; expected a Robot, a Twin, a name of the library, or a file"
-        )
+    driver = find_driver(robot)
+    body = skid_steer_robot(driver.robot, "plan")
     floor, precision = _floor(floor), share_of(precision)
-    body = chosen.robot if isinstance(chosen, Twin) else chosen
-    guess = _guessed(chosen, ground, guess_c_long_per_n, guess_c_lat_per_n)
+    guess = _guessed(body, driver.twin, ground, guess_c_long_per_n, guess_c_lat_per_n)
     if not 1e-4 <= precision <= 1.0:
         raise ParameterError(f"precision = {precision:g}; expected a share between 0.0001 and 1, as 0.03 for 3 %")
     if max_duration_s < 10.0:
@@ -116,11 +112,12 @@ def _floor(floor: Floor | str) -> Floor:
     return floor
 
 
-def _guessed(chosen: Robot | Twin, ground: Ground | str | None, c_long: float | None, c_lat: float | None) -> Ground:
+def _guessed(
+    robot: SkidSteerRobot, twin: Twin | None, ground: Ground | str | None, c_long: float | None, c_lat: float | None
+) -> Ground:
     """The ground that the plan is made for."""
-    robot = chosen.robot if isinstance(chosen, Twin) else chosen
-    if isinstance(chosen, Twin) and (ground is None or ground in chosen.grounds):
-        surface: Ground | None = chosen.ground(ground if isinstance(ground, str) else None)
+    if twin is not None and (ground is None or ground in twin.grounds):
+        surface: Ground | None = twin.ground(ground if isinstance(ground, str) else None)
     else:
         surface = find_ground(ground) if isinstance(ground, str) else ground
     is_known = surface is not None and surface.law in CALIBRATED_LAWS
@@ -156,7 +153,7 @@ class _Choice:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Planner:
-    robot: Robot
+    robot: SkidSteerRobot
     ground: Ground
     sensors: Sensors
     floor: Floor

@@ -18,7 +18,7 @@ from slipfit.calibration.run import problem_of, unknowns_of
 from slipfit.calibration.spread import inverse_of
 from slipfit.calibration.unknowns import Unknown, started
 from slipfit.calibration.weights import PoseNoise
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.inspection import Inspection
 from slipfit.logs.wheel_motion import wheel_angles
@@ -68,7 +68,7 @@ class Information:
         return np.array([1.0 / width**2 for width in widths])
 
 
-def information_of(log: DriveLog, robot: Robot, ground: Ground, sensors: Sensors) -> Information:
+def information_of(log: DriveLog, robot: SkidSteerRobot, ground: Ground, sensors: Sensors) -> Information:
     """Information in a drive that was simulated without noise: `sensors` say how noisy its readings would be."""
     wheels = wheel_angles(log, robot)
     problem = problem_of(log, robot, _without_limit(ground), wheels, Inspection(log, log))

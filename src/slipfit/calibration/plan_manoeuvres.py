@@ -12,7 +12,7 @@ from math import degrees, pi, sqrt
 import numpy as np
 
 from slipfit.errors import ParameterError
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, SkidSteerRobot
 from slipfit.library.robot import DcMotor
 from slipfit.simulation import Command
 from slipfit.simulation.trajectory import Trajectory
@@ -74,13 +74,13 @@ class Floor:
         return f"{self.length_m:g} x {self.width_m:g} m"
 
 
-def footprint_m(robot: Robot) -> tuple[float, float]:
+def footprint_m(robot: SkidSteerRobot) -> tuple[float, float]:
     """Length and width of the robot over its wheels: what the file tells of its outline."""
     wheels = robot.wheels
     return robot.wheelbase_m + 2.0 * wheels.radius_m.value, robot.track_m + wheels.width_m.value
 
 
-def swept_m(trajectory: Trajectory, robot: Robot) -> tuple[float, float]:
+def swept_m(trajectory: Trajectory, robot: SkidSteerRobot) -> tuple[float, float]:
     """Length and width of the rectangle along the axes that the robot's outline sweeps."""
     length, width = footprint_m(robot)
     c, s = np.abs(np.cos(trajectory.heading_rad)), np.abs(np.sin(trajectory.heading_rad))
@@ -92,7 +92,7 @@ def swept_m(trajectory: Trajectory, robot: Robot) -> tuple[float, float]:
     )
 
 
-def objection(trajectory: Trajectory, robot: Robot, floor: Floor, mu: float) -> str:
+def objection(trajectory: Trajectory, robot: SkidSteerRobot, floor: Floor, mu: float) -> str:
     """Why a manoeuvre cannot be part of a plan; empty if it can.
 
     The resultant |F|/N is held below the limit, which keeps out of the cone and of the pyramid at once.
@@ -112,7 +112,7 @@ def objection(trajectory: Trajectory, robot: Robot, floor: Floor, mu: float) -> 
     return ""
 
 
-def candidates(robot: Robot, ground: Ground, floor: Floor, mu: float, max_speed_mps: float | None) -> list[Manoeuvre]:
+def candidates(robot: SkidSteerRobot, ground: Ground, floor: Floor, mu: float, max_speed_mps: float | None) -> list[Manoeuvre]:
     """Everything worth a look; what does not fit in the end shows when it is simulated."""
     limits = robot.limits
     fastest = max_speed_mps or (limits.speed_mps.value if limits and limits.speed_mps else USUAL_SPEED_MPS)
@@ -126,7 +126,7 @@ def candidates(robot: Robot, ground: Ground, floor: Floor, mu: float, max_speed_
     ]
 
 
-def hardest_acceleration_mps2(robot: Robot, ground: Ground, mu: float) -> float:
+def hardest_acceleration_mps2(robot: SkidSteerRobot, ground: Ground, mu: float) -> float:
     """Acceleration ahead that grip, torque and load transfer allow.
 
     All wheels push alike, m a / n, while the lighter axle carries N (1 - |x| / l - a h / (g l)). So grip G allows
@@ -151,7 +151,7 @@ def hardest_acceleration_mps2(robot: Robot, ground: Ground, mu: float) -> float:
     return float(ASKED_SHARE * min(by_grip, wheels * torque / (radius * moved_kg), by_load))
 
 
-def _speed_steps(robot: Robot, floor: Floor, fastest: float, hardest: float) -> Iterator[Manoeuvre]:
+def _speed_steps(robot: SkidSteerRobot, floor: Floor, fastest: float, hardest: float) -> Iterator[Manoeuvre]:
     """0.2 m/s, up to a speed, down to 0.2 m/s; then the same backward."""
     way = floor.length_m - 2.0 * MARGIN_M - footprint_m(robot)[0] - 0.25  # what low speed and stopping take
     if way <= 0.0:

@@ -11,7 +11,7 @@ import numpy as np
 
 from slipfit.calibration.plan_manoeuvres import Floor, Manoeuvre
 from slipfit.errors import ParameterError
-from slipfit.library import Ground, Robot, find_ground
+from slipfit.library import Ground, SkidSteerRobot, find_ground
 from slipfit.library.files import check_target, write_through
 from slipfit.simulation import Command, Scenario
 from slipfit.simulation.commands import quintic
@@ -57,7 +57,7 @@ class Planned:
 class Plan:
     """A drive that tells the slip constants to a wanted precision."""
 
-    robot: Robot
+    robot: SkidSteerRobot
     ground: Ground  # as guessed
     sensors: Sensors
     floor: Floor

@@ -10,7 +10,7 @@ from slipfit.calibration.grip import TRUSTED_GRIP
 from slipfit.calibration.spread import BLOCK_S, quantile
 from slipfit.calibration.unknowns import HIGHEST, LOWEST, NO_RELAXATION
 from slipfit.contact.wheel_slip import RELAXATION
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.twin import Covariance, FittedOn, FittedParameter, Status
 
 #: A constant is told when it is this many standard deviations from zero; else only a bound is.
@@ -58,7 +58,7 @@ COMBINATIONS = {
 _SLIP = ("c_long_per_n", "c_lat_per_n")
 
 
-def pooled_fit(drives: Sequence[DriveFit], robot: Robot, ground: str, law: str, gravity_mps2: float) -> Fit:
+def pooled_fit(drives: Sequence[DriveFit], robot: SkidSteerRobot, ground: str, law: str, gravity_mps2: float) -> Fit:
     """One fit of all drives; those that a limit or a poor fit spoils are left out, where there are others."""
     refused = [_refused(d) for d in drives]
     usable = [d for d, reason in zip(drives, refused, strict=True) if not reason] or list(drives)
@@ -279,7 +279,7 @@ def _sentences(
     parameters: Mapping[str, FittedParameter],
     combinations: Mapping[str, FittedParameter],
     drives: Sequence[DriveFit],
-    robot: Robot,
+    robot: SkidSteerRobot,
 ) -> tuple[str, ...]:
     """What these drives determine and what not, in words."""
     c_long, c_lat, mu = parameters["c_long_per_n"], parameters["c_lat_per_n"], parameters["mu"]
@@ -326,7 +326,7 @@ def _sentences(
     return tuple(said)
 
 
-def _advice(parameters: Mapping[str, FittedParameter], drives: Sequence[DriveFit], robot: Robot) -> tuple[str, ...]:
+def _advice(parameters: Mapping[str, FittedParameter], drives: Sequence[DriveFit], robot: SkidSteerRobot) -> tuple[str, ...]:
     """How to drive better next time."""
     said = []
     c_long, c_lat = parameters["c_long_per_n"], parameters["c_lat_per_n"]

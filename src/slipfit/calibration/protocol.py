@@ -27,7 +27,7 @@ from slipfit.calibration.step_test import (
 )
 from slipfit.contact.wheel_slip import spin_forces
 from slipfit.errors import FitError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import IMU, POSE
 from slipfit.logs.drive_log import NANOSECONDS
@@ -259,7 +259,7 @@ class _Drive:
     """What the tests of one drive share."""
 
     log: DriveLog
-    robot: Robot
+    robot: SkidSteerRobot
     motion: WheelMotion
     method: Method
     coulomb: _Coulomb
@@ -288,7 +288,7 @@ class _Drive:
 
 def run_protocol(
     log: DriveLog,
-    robot: Robot,
+    robot: SkidSteerRobot,
     *,
     mu: float | None = None,
     method: Method = "central",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from slipfit.kernels import run_chunks
-from slipfit.library import Ground, Parameter, Robot
+from slipfit.library import Ground, Parameter, SkidSteerRobot
 from slipfit.library.robot import SpeedLoop
 from slipfit.simulation import Command, Scenario
 from slipfit.simulation.assemble import Values, named_values
@@ -27,7 +27,7 @@ _BODY = len(skid_steer.BODY_COLUMNS)
 class Replay:
     """A drive of the model along measured wheel speeds; powertrains have no part in it."""
 
-    robot: Robot
+    robot: SkidSteerRobot
     ground: Ground
     wheel_speeds: np.ndarray  # (steps, wheels), rad/s at the end of each step
     values: Values
@@ -61,7 +61,7 @@ class Replay:
         return out
 
 
-def replay(robot: Robot, ground: Ground, wheel_speeds: np.ndarray, *, step_s: float = STEP_S) -> Replay:
+def replay(robot: SkidSteerRobot, ground: Ground, wheel_speeds: np.ndarray, *, step_s: float = STEP_S) -> Replay:
     """A replay that starts with the wheels' first speeds, rolling without slip."""
     held = _with_held_wheels(robot)
     still = Scenario(commands=[Command(for_s=1.0, v_mps=0.0)])
@@ -71,7 +71,7 @@ def replay(robot: Robot, ground: Ground, wheel_speeds: np.ndarray, *, step_s: fl
     return Replay(held, ground, np.ascontiguousarray(wheel_speeds), named_values(held, ground, still) | start, step_s)
 
 
-def _with_held_wheels(robot: Robot) -> Robot:
+def _with_held_wheels(robot: SkidSteerRobot) -> SkidSteerRobot:
     """The same robot whose wheels turn as they are told, whatever drives them."""
     strong = SpeedLoop(kind="speed_loop", torque_limit_nm=Parameter("torque_limit_nm", UNLIMITED_NM))
     return robot.model_copy(update={"powertrain": strong})

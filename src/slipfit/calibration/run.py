@@ -24,7 +24,7 @@ from slipfit.calibration.unknowns import Unknown, body, constant, imu_unknowns, 
 from slipfit.calibration.weights import DOUBT, DOUBT_ACROSS, DOUBT_TURNING_S, DOUBTED_INTERVAL_S, PoseNoise
 from slipfit.calibration.wheel_speeds import angle_noise, change_of_acceleration, speed_noise, speeds_at, uncertain_acceleration
 from slipfit.errors import LogError, ParameterError, SlipfitError
-from slipfit.library import Ground, Robot, find_robot
+from slipfit.library import Ground, SkidSteerRobot, skid_steer_robot
 from slipfit.library.files import nearest
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import ENCODERS, IMU
@@ -56,7 +56,7 @@ USUAL_NOISE = {
 
 def calibrate(
     *logs: DriveLog | str | Path,
-    robot: Robot | str | Path,
+    robot: SkidSteerRobot | str | Path,
     ground: str = "calibrated",
     law: str = "wheel_slip",
     gravity_mps2: float = 9.81,
@@ -94,7 +94,7 @@ def calibrate(
     is_sampled = checked_kind(posterior) == "emcee"
     if is_sampled and len(logs) > 1:
         raise ParameterError(f"posterior 'emcee' takes one log, and {len(logs)} were given; give one, or leave it at 'gauss'")
-    chosen = robot if isinstance(robot, Robot) else find_robot(robot)
+    chosen = skid_steer_robot(robot, "calibrate")
     surface = _ground(law, gravity_mps2)
     drives, powertrain = [], None
     for log in logs:
@@ -105,7 +105,7 @@ def calibrate(
     return told_by_draws(fit) if is_sampled else fit
 
 
-def _speed_loops(drive: DriveFit, robot: Robot, counts: float | None) -> FittedPowertrain | None:
+def _speed_loops(drive: DriveFit, robot: SkidSteerRobot, counts: float | None) -> FittedPowertrain | None:
     """The powertrain where the log has commands; slip constants do not wait for it, so that one it cannot tell is no error."""
     corrected = drive.inspection.corrected
     if not has_commands(corrected):
@@ -124,7 +124,7 @@ def _ground(law: str, gravity_mps2: float) -> Ground:
 
 def _fit_drive(
     log: DriveLog,
-    robot: Robot,
+    robot: SkidSteerRobot,
     ground: Ground,
     counts: float | None,
     gyro_scale_std: float,
@@ -159,7 +159,7 @@ def _shortened(wheels: WheelAngles) -> WheelAngles:
     return replace(wheels, stamps_ns=wheels.stamps_ns[kept], angle_rad=wheels.angle_rad[kept])
 
 
-def problem_of(log: DriveLog, robot: Robot, ground: Ground, wheels: WheelAngles, inspection: Inspection) -> Problem:
+def problem_of(log: DriveLog, robot: SkidSteerRobot, ground: Ground, wheels: WheelAngles, inspection: Inspection) -> Problem:
     start_ns, end_ns = int(wheels.stamps_ns[0]), int(wheels.stamps_ns[-1])
     observations = observe(log, start_ns, end_ns)
     if observations.imu is None and observations.pose is None:
@@ -169,7 +169,9 @@ def problem_of(log: DriveLog, robot: Robot, ground: Ground, wheels: WheelAngles,
     return Problem(robot, model, observations, doubts, ground.gravity_mps2.value, imu_at_m=log.mounts_m.get(IMU))
 
 
-def _doubts(model: Replay, robot: Robot, wheels: WheelAngles, observations: Observations, inspection: Inspection) -> Doubts:
+def _doubts(
+    model: Replay, robot: SkidSteerRobot, wheels: WheelAngles, observations: Observations, inspection: Inspection
+) -> Doubts:
     """Where the replay cannot be trusted: next to corners of the wheels' speeds, and while wheels are off the ground."""
     imu = observations.imu
     time_s = imu.time_s if imu is not None else np.empty(0)
@@ -193,7 +195,7 @@ def _doubts(model: Replay, robot: Robot, wheels: WheelAngles, observations: Obse
     return Doubts(readings, excluded, per_side / np.sqrt(2.0), per_side * np.sqrt(2.0) / robot.track_m)
 
 
-def unknowns_of(problem: Problem, robot: Robot, gyro_scale_std: float = 0.0) -> list[Unknown]:
+def unknowns_of(problem: Problem, robot: SkidSteerRobot, gyro_scale_std: float = 0.0) -> list[Unknown]:
     found = [constant("c_long_per_n", 0.005), constant("c_lat_per_n", 0.05), *body(robot)]
     has_pose = problem.observations.pose is not None
     if problem.observations.imu is not None:
@@ -202,7 +204,7 @@ def unknowns_of(problem: Problem, robot: Robot, gyro_scale_std: float = 0.0) -> 
     return found + (pose_unknowns() if has_pose else [])
 
 
-def _protocol(log: DriveLog, robot: Robot, counts: float | None, gravity_mps2: float) -> ProtocolResult | None:
+def _protocol(log: DriveLog, robot: SkidSteerRobot, counts: float | None, gravity_mps2: float) -> ProtocolResult | None:
     """The method of [Trimble2022] on the same log, to stand beside; a log that it cannot use is no error."""
     for method in ("central", "imu"):
         try:

@@ -21,7 +21,7 @@ from math import hypot, sqrt
 import numpy as np
 
 from slipfit.contact.wheel_slip import spin_ratio, spin_yaw_rate
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class SpinGeometry:
     wheels: int
 
     @classmethod
-    def of(cls, robot: Robot, half_width_m: float = 0.0) -> "SpinGeometry":
+    def of(cls, robot: SkidSteerRobot, half_width_m: float = 0.0) -> "SpinGeometry":
         """The geometry of a robot's file; `half_width_m` for wheels that stand on both edges."""
         at = np.array(robot.wheels.at_m.value)
         middle = at.mean(axis=0)

@@ -10,11 +10,11 @@ from slipfit.calibration.planned_drive import Plan
 from slipfit.calibration.protocol import ProtocolResult, run_protocol
 from slipfit.calibration.run import calibrate
 from slipfit.calibration.validation import Validation, validate
-from slipfit.library import Ground, Robot, find_ground, find_robot
+from slipfit.library import Ground, SkidSteerRobot, find_ground, skid_steer_robot
 from slipfit.logs import DriveLog
 from slipfit.simulation import Command, Scenario, simulate
 from slipfit.simulation.showcase import COMMANDS
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin
 
 #: A tracker of 5 mm at 20 Hz, as [Trimble2022] assumes, and what small robots carry.
 SENSORS = usual_sensors(imu_noise_mps2=0.05, imu_bias_mps2=0.02, counts_per_turn=4096, pose_noise_m=0.005, pose_rate_hz=20.0)
@@ -33,13 +33,13 @@ _SHORT = {"c_long_per_n": "c_long", "c_lat_per_n": "c_lat"}
 class Story:
     """Everything that the demo shows and writes."""
 
-    robot: Robot
+    robot: SkidSteerRobot
     truth: Ground
     plan: Plan
     drive: DriveLog
     second: DriveLog
     fit: Fit
-    twin: Twin
+    twin: SkidSteerTwin
     protocol: ProtocolResult
     validation: Validation
 
@@ -87,7 +87,7 @@ class Story:
 
 def tell_story(progress: Callable[[str], None] = lambda _: None) -> Story:
     """Run it all, in memory."""
-    robot, truth = find_robot("p3at"), find_ground("lab_floor")
+    robot, truth = skid_steer_robot("p3at"), find_ground("lab_floor")
     progress("planning a drive")
     drive_plan = plan(robot, sensors=SENSORS, precision=0.03)
     progress("driving a simulated robot")
@@ -111,6 +111,6 @@ def tell_story(progress: Callable[[str], None] = lambda _: None) -> Story:
     )
 
 
-def _driven(robot: Robot, ground: Ground, scenario: Scenario, name: str) -> DriveLog:
+def _driven(robot: SkidSteerRobot, ground: Ground, scenario: Scenario, name: str) -> DriveLog:
     readings = simulate(robot, scenario, ground=ground).readings
     return DriveLog(readings.channels, about=readings.about, source=name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from slipfit.contact.wheel_slip import RELAXATION
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 
 CONSTANTS = ("c_long_per_n", "c_lat_per_n", "mu")
 
@@ -58,7 +58,7 @@ def constant(name: str, start: float) -> Unknown:
     return Unknown(name, start, 0.02 * start, None, "", "motion", lower=LOWEST[name], upper=HIGHEST[name])
 
 
-def body(robot: Robot) -> list[Unknown]:
+def body(robot: SkidSteerRobot) -> list[Unknown]:
     """The robot's own numbers, as far as they are not known exactly: their spread becomes part of the constants'."""
     com_x, com_y, _ = robot.centre_of_mass_m.value
     found = [

@@ -17,14 +17,14 @@ from slipfit.calibration.replay import STEP_S, replay
 from slipfit.calibration.stamp_jitter import without_jitter
 from slipfit.calibration.wheel_speeds import speeds_at
 from slipfit.errors import LogError, ParameterError
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU, POSE, SEGMENTS
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.logs.inspection import Inspection, inspect_log
 from slipfit.logs.read import loaded
 from slipfit.logs.wheel_motion import wheel_angles
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin, skid_steer_twin
 from slipfit.vehicles.kinematic import EqualSlip, IdealDrive, drive_one
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
 
@@ -217,7 +217,7 @@ def _rate_rows(rates: Rates) -> Iterator[str]:
 
 
 def validate(
-    twin: Twin | str | Path,
+    twin: SkidSteerTwin | str | Path,
     *logs: DriveLog | str | Path,
     ground: str | None = None,
     horizons_s: Sequence[float] = HORIZONS_S,
@@ -243,7 +243,7 @@ def validate(
         raise LogError("validate: no log given; expected one or more recordings of a drive")
     if not horizons_s or any(not 0.0 < h < 1e6 for h in (*horizons_s, *distances_m)):
         raise ParameterError(f"horizons {', '.join(f'{h:g}' for h in horizons_s) or 'none'}; expected seconds above 0")
-    record = twin if isinstance(twin, Twin) else Twin.load(twin)
+    record = skid_steer_twin(twin, "this")
     name = record.ground_name(ground)
     records = [loaded(entry, truth) for entry in logs]
     drives = [_Drive.of(entry, record.robot, record.ground(name), counts_per_turn) for entry in records]
@@ -299,7 +299,7 @@ class _Drive:
     is_cut: bool
 
     @classmethod
-    def of(cls, log: DriveLog, robot: Robot, ground: Ground, counts_per_turn: float | None) -> "_Drive":
+    def of(cls, log: DriveLog, robot: SkidSteerRobot, ground: Ground, counts_per_turn: float | None) -> "_Drive":
         name = log.source or log.about or "drive"
         inspection = inspect_log(log, robot)
         # A robot that is not fit for calibration (no spin, no step) may still be predicted; one that cannot be read may not.

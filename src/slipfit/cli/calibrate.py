@@ -60,7 +60,7 @@ def calibrate(
     """
     from slipfit.calibration.posterior import checked_kind
     from slipfit.calibration.run import calibrate as fit_drives
-    from slipfit.library import find_robot
+    from slipfit.library import skid_steer_robot
     from slipfit.library.files import check_target
 
     page = None if no_report else report or (_beside(out) if out else None)
@@ -68,7 +68,7 @@ def calibrate(
         check_target(out, force=force, formats=(".yaml", ".yml"))
     if page:
         check_target(page, force=force, formats=(".html",))
-    kind, chosen, named = checked_kind(posterior), find_robot(robot), named_topics(topic)
+    kind, chosen, named = checked_kind(posterior), skid_steer_robot(robot, "calibrate"), named_topics(topic)
     with working(f"calibrating {chosen.name} from {', '.join(log.name for log in logs)}") as work:
         drives = read_drives(logs, topics=named, columns=columns, truth=truth, same_drive=same_drive, progress=work)
         without = _without_accelerations(drives)

@@ -22,33 +22,23 @@ def list_robots(context: typer.Context, json: JsonFlag = False) -> None:
     """List all robots."""
     if context.invoked_subcommand:
         return
-    from slipfit.library import find_any_robot, robot_names
+    from slipfit.library import find_robot, robot_names
 
-    records = [find_any_robot(name) for name in robot_names()]
-    rows = [(r.name, f"{r.mass_kg.value:g} kg", *_size(r), r.about) for r in records]
+    records = [find_robot(name) for name in robot_names()]
+    rows = [(r.name, f"{r.mass_kg.value:g} kg", *r.size_words, r.about) for r in records]
     text = (
         table(rows, ("robot", "mass", "track", "wheelbase", "about")) + "\n\nslipfit robots show NAME shows one with its sources."
     )
     show(text, {"robots": [r.to_mapping() for r in records]}, as_json=json)
 
 
-def _size(robot: Any) -> tuple[str, str]:
-    """Track and wheelbase; of robots whose wheels stand anywhere, the number of wheels."""
-    if robot.drive == "omni":
-        return "omni", f"{len(robot.at_m)} wheels"
-    return f"{robot.track_m:g} m", f"{robot.wheelbase_m:g} m"
-
-
 @robots.command("show")
 def show_robot(name: NameArgument, json: JsonFlag = False, yaml: YamlFlag = False) -> None:
     """Show one robot: numbers, spreads and sources."""
-    from slipfit.library import OmniRobot, find_any_robot
+    from slipfit.library import find_robot
 
-    record = find_any_robot(name)
-    sources = {p.source for p in record.parameters().values()} | {record.centre_of_mass_m.source}
-    if isinstance(record, OmniRobot):
-        sources |= {p.source for p in record.vectors().values()}
-    _show_record(record, sources, json=json, yaml=yaml)
+    record = find_robot(name)
+    _show_record(record, record.sources(), json=json, yaml=yaml)
 
 
 @grounds.callback()

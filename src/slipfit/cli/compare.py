@@ -55,9 +55,9 @@ def compare(
     check_one_drive(logs, same_drive=same_drive)
     check_results(out, plot, force=force)
     if twin:
-        from slipfit.twin import Twin
+        from slipfit.twin import SkidSteerTwin
 
-        older = Twin.load(twin) if twin.exists() else None
+        older = SkidSteerTwin.load(twin) if twin.exists() else None
         # Another ground is an addition; one of that name would be lost.
         is_added = older is not None and ground not in older.grounds
         check_target(twin, force=force or is_added, formats=(".yaml", ".yml"))

@@ -11,7 +11,7 @@ from slipfit.signals import Asked, noted
 if TYPE_CHECKING:
     from slipfit.control import Scale
     from slipfit.hardware import Drive, Settings
-    from slipfit.library import Robot
+    from slipfit.library import SkidSteerRobot
     from slipfit.logs import DriveLog
 
 #: Exit codes of drives by their end, as shells have them for signals (Ctrl-C is `Stopped`); a stop file is an answer of "no".
@@ -78,9 +78,9 @@ def _settings(
 def _foresee(plan: Path, twin: Path, port: str, settings: "Settings", *, as_json: bool) -> None:
     """The dry run: every check that needs no port, and what whole setpoints will do."""
     from slipfit.hardware import foreseen_effect, prepare
-    from slipfit.twin import Twin
+    from slipfit.twin import SkidSteerTwin
 
-    robot = Twin.load(twin)
+    robot = SkidSteerTwin.load(twin)
     what, scale = prepare(plan, robot, port, settings)
     effect = foreseen_effect(what, scale, settings)
     lines = [
@@ -106,9 +106,9 @@ def _run(
     from slipfit.errors import DriveError
     from slipfit.hardware import drive as run
     from slipfit.hardware import prepare
-    from slipfit.twin import Twin
+    from slipfit.twin import SkidSteerTwin
 
-    robot = Twin.load(twin)
+    robot = SkidSteerTwin.load(twin)
     what, _ = prepare(plan, robot, port, settings)
     with working(f"driving {what.name}, {what.duration_s:.0f} s, on {port}"):
         done = run(what, robot, port, settings, asked)
@@ -152,7 +152,7 @@ def _check_log(log: Path, *, force: bool) -> None:
         check_folder(log, ["commands.csv", "plan.csv", "setpoints.csv", "counters.csv", "encoders.csv", "pose.csv"], force=force)
 
 
-def _turns(scale: "Scale", robot: "Robot") -> str:
+def _turns(scale: "Scale", robot: "SkidSteerRobot") -> str:
     """How yaw rates become wheel speeds."""
     from slipfit.hardware.plan import more_for_turns
 

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from slipfit.estimation.motion import BodyMotion
     from slipfit.estimation.surfaces import Surfaces
     from slipfit.estimation.truth import Truth
-    from slipfit.library import AnyRobot, Ground, OmniRobot, Robot, TrackedRobot
+    from slipfit.library import Ground, OmniRobot, Robot, SkidSteerRobot
     from slipfit.logs import DriveLog
-    from slipfit.twin import AnyTwin
 
 
 def estimate(
@@ -102,7 +101,6 @@ def estimate(
     """
     from slipfit.estimation import FilterSettings
     from slipfit.estimation.from_log import estimate as run
-    from slipfit.estimation.motion import body_of
     from slipfit.estimation.readings import SENSORS
     from slipfit.twin import find_driver
 
@@ -120,10 +118,10 @@ def estimate(
     )
     is_pose_given = pose_std_m is not None or pose_std_rad is not None
     widen = tuple(sensor for sensor in SENSORS if not (sensor == "pose" and is_pose_given))
-    robot, expected, used = body_of(driver), _expected(slip_map, driver), _used(withhold)
+    robot, expected, used = driver.robot.as_wheeled(), _expected(slip_map, driver.robot), _used(withhold)
     reference = Path(truth) if truth is not None and _is_file(truth) else None
     _check_truth(reference, used, logs)
-    forces = _forces(driver, newton_per_ampere, newton_per_ampere_std, contact_length_m, contact_area_m2, soil)
+    forces = _forces(driver.robot, newton_per_ampere, newton_per_ampere_std, contact_length_m, contact_area_m2, soil)
     said = "; a filter that was never run here is compiled first, a minute or two"
     with working(f"estimating slip in {', '.join(log.name for log in logs)}{said}") as work:
         pose = None if reference is not None else truth
@@ -167,7 +165,7 @@ class _Forces(NamedTuple):
 
 
 def _forces(
-    driver: "AnyTwin | AnyRobot",
+    robot: "Robot",
     per_ampere: float | None,
     std: float,
     length_m: float | None,
@@ -175,13 +173,11 @@ def _forces(
     soil: str | None,
 ) -> _Forces:
     """The options of friction and soil, checked together."""
-    from slipfit.estimation.motion import body_of
     from slipfit.library import find_ground
 
-    tracked = _tracked(driver)
-    constants = _constants(body_of(driver), tracked, per_ampere, std)
-    if tracked and length_m is None:
-        length_m = tracked.wheelbase_m
+    constants = _constants(robot, per_ampere, std)
+    if robot.has_belts and length_m is None:
+        length_m = robot.wheelbase_m
     if soil is not None and area_m2 is None:
         raise ParameterError("--soil is given without --contact-area-m2; soil constants need the area of a side's contact")
     if area_m2 is not None and length_m is None:
@@ -191,14 +187,6 @@ def _forces(
             "--contact-area-m2 is given without --newton-per-ampere, and the robot's file has no motors; soil needs forces"
         )
     return _Forces(constants, length_m, area_m2, None if soil is None else find_ground(soil))
-
-
-def _tracked(driver: "AnyTwin | AnyRobot") -> "TrackedRobot | None":
-    from slipfit.library import TrackedRobot
-    from slipfit.twin import TrackedTwin
-
-    robot = driver.robot if isinstance(driver, TrackedTwin) else driver
-    return robot if isinstance(robot, TrackedRobot) else None
 
 
 def _into_twin(target: TwinTarget, ground: str, found: "SlipEstimate", forces: _Forces, more: dict[str, Any]) -> Path:
@@ -247,17 +235,17 @@ def _truth(path: Path | None, used: tuple[str, ...], log: "DriveLog", topics: di
     return None if "pose" in used else Truth.of_log(log)
 
 
-def _expected(slip_map: Path | None, driver: "AnyTwin | AnyRobot") -> "BodyMotion | None":
+def _expected(slip_map: Path | None, robot: "Robot") -> "BodyMotion | None":
     """The motion that a calibration of an omni robot expects."""
     if slip_map is None:
         return None
     from slipfit.calibration.omni import OmniCalibration
-    from slipfit.estimation.motion import body_of
 
     found = OmniCalibration.load(slip_map)
-    name = body_of(driver).name
-    if found.robot != name:
-        raise ParameterError(f"{slip_map}: the slip map of {found.robot}; expected one of {name}, calibrate it with its own runs")
+    if found.robot != robot.name:
+        raise ParameterError(
+            f"{slip_map}: the slip map of {found.robot}; expected one of {robot.name}, calibrate it with its own runs"
+        )
     return found.slip_map.velocity
 
 
@@ -279,27 +267,28 @@ def _check_targets(out: Path | None, plot: Path | None, series: Path | None, rep
         check_target(report, force=force, formats=(".html",))
 
 
-def _constants(
-    robot: "Robot | OmniRobot", tracked: "TrackedRobot | None", per_ampere: float | None, std: float
-) -> "DriveConstants | None":
+def _constants(robot: "Robot", per_ampere: float | None, std: float) -> "DriveConstants | None":
     """What a current means: given, or by the motors of the robot's file; None where neither says so."""
     from slipfit.estimation.friction import DriveConstants
-    from slipfit.library import OmniRobot
+    from slipfit.library import skid_steer_robot, tracked_robot
     from slipfit.library.robot import DcMotor
 
     if per_ampere is not None:
-        return DriveConstants.of_tracks(tracked, per_ampere, std) if tracked else DriveConstants(per_ampere, std)
-    if isinstance(robot, OmniRobot) or not isinstance(robot.powertrain, DcMotor):
+        return (
+            DriveConstants.of_tracks(tracked_robot(robot), per_ampere, std)
+            if robot.has_belts
+            else DriveConstants(per_ampere, std)
+        )
+    if not robot.has_sides or not isinstance(robot.powertrain, DcMotor):
         return None
-    return DriveConstants.of(robot)
+    return DriveConstants.of(skid_steer_robot(robot))
 
 
-def _check_currents(log: "DriveLog", robot: "Robot | OmniRobot", *, wanted: bool) -> None:
+def _check_currents(log: "DriveLog", robot: "SkidSteerRobot | OmniRobot", *, wanted: bool) -> None:
     """Friction or soil that was asked for and cannot be told is no silence but a sentence."""
-    from slipfit.library import OmniRobot
     from slipfit.logs.channels import MOTORS
 
-    if wanted and isinstance(robot, OmniRobot):
+    if wanted and not robot.has_sides:
         raise ParameterError(
             f"friction and soil are told of skid-steer and tracked robots, and {robot.name} is an omni robot; leave out "
             "--newton-per-ampere and --contact-area-m2, or see `slipfit omni calibrate`"
@@ -312,36 +301,37 @@ def _check_currents(log: "DriveLog", robot: "Robot | OmniRobot", *, wanted: bool
         )
 
 
-def _more(found: "SlipEstimate", log: "DriveLog", robot: "Robot | OmniRobot", forces: _Forces) -> dict[str, Any]:
+def _more(found: "SlipEstimate", log: "DriveLog", robot: "SkidSteerRobot | OmniRobot", forces: _Forces) -> dict[str, Any]:
     """Friction where the log has currents that mean something; soil where the patch is given too."""
-    from slipfit.library import OmniRobot
+    from slipfit.library import skid_steer_robot
     from slipfit.logs.channels import MOTORS
 
     constants, length_m, area_m2, base = forces
-    if constants is None or MOTORS not in log or isinstance(robot, OmniRobot):
+    if constants is None or MOTORS not in log or not robot.has_sides:
         return {}
+    sided = skid_steer_robot(robot)
     from slipfit.estimation.friction import friction
 
-    more: dict[str, Any] = {"friction": friction(found, log, robot, constants, contact_length_m=length_m)}
+    more: dict[str, Any] = {"friction": friction(found, log, sided, constants, contact_length_m=length_m)}
     if area_m2 is not None and length_m is not None:
         from slipfit.estimation.soil_of_drive import fit_soil_of_drive, tractions
         from slipfit.estimation.track_twin import prior_of
 
-        measured = tractions(found, log, robot, constants, area_m2=area_m2, length_m=length_m)
+        measured = tractions(found, log, sided, constants, area_m2=area_m2, length_m=length_m)
         share = constants.newton_per_ampere_std / constants.newton_per_ampere
         more["soil"] = fit_soil_of_drive(measured, force_std=share, prior=prior_of(base) if base else None)
     return more
 
 
-def _surfaces(found: "SlipEstimate", log: "DriveLog", robot: "Robot | OmniRobot") -> "Surfaces":
+def _surfaces(found: "SlipEstimate", log: "DriveLog", robot: "SkidSteerRobot | OmniRobot") -> "Surfaces":
     from slipfit.estimation.surfaces import surfaces
-    from slipfit.library import OmniRobot
+    from slipfit.library import skid_steer_robot
 
-    if isinstance(robot, OmniRobot):
+    if not robot.has_sides:
         raise ParameterError(
             f"--surfaces: {robot.name} has omni wheels; surfaces are told of robots with a left and a right side"
         )
-    return surfaces(found, log, robot)
+    return surfaces(found, log, skid_steer_robot(robot))
 
 
 def _figure(found: "SlipEstimate", more: dict[str, Any]) -> Any:

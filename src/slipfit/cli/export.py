@@ -60,9 +60,9 @@ def export(
     from slipfit.exporters import Settings, find_target
     from slipfit.exporters.bodies import wheel_names
     from slipfit.exporters.wheels_of_model import parse_wheels
-    from slipfit.twin import Twin
+    from slipfit.twin import SkidSteerTwin
 
-    target, record = find_target(to), Twin.load(twin)
+    target, record = find_target(to), SkidSteerTwin.load(twin)
     named = None if wheels is None else parse_wheels(wheels, wheel_names(record.robot))
     if into is not None:
         from slipfit.exporters import patch

@@ -38,9 +38,9 @@ def floors(
     from slipfit.calibration.ladder import drive_of
     from slipfit.calibration.ladder.rungs import drifting_icr
     from slipfit.calibration.ladder.surfaces import same_floor_of_drives
-    from slipfit.library import find_robot
+    from slipfit.library import skid_steer_robot
 
-    chosen, named = find_robot(robot), named_topics(topic)
+    chosen, named = skid_steer_robot(robot, "floors"), named_topics(topic)
     with working(f"comparing {first.name} and {second.name}") as work:
         logs = read_drives([first, second], topics=named, columns=columns, truth=truth, progress=work)
         work("fitting both")

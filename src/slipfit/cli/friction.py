@@ -246,9 +246,9 @@ def _check_target(into: Path | None, out: Path | None, *, force: bool) -> None:
 def _finish(result: Any, into: Path | None, ground: str | None, out: Path | None, *, json: bool, force: bool) -> None:
     text, document = result.summary(), result.document()
     if into and out:
-        from slipfit.twin import load_twin
+        from slipfit.twin import Twin
 
-        result.into(load_twin(into), ground).save(out, force=force)
+        result.into(Twin.load(into), ground).save(out, force=force)
         text += f"\nwrote {out}"
         document |= {"written": [out]}
     show(text, document, as_json=json)
@@ -290,12 +290,12 @@ def _source(readings: Path | None) -> str:
 
 
 def _robot(method: str, name: str | None) -> Any:
-    from slipfit.twin import Twin, find_robot_or_twin
+    from slipfit.library import skid_steer_robot
+    from slipfit.twin import find_driver
 
     if name is None:
         raise ParameterError(f"{method}: whose wheels? Give --robot, a name of the library or a file")
-    found = find_robot_or_twin(name)
-    return found.robot if isinstance(found, Twin) else found
+    return skid_steer_robot(find_driver(name).robot, f"friction {method}")
 
 
 def _mass(robot: str | None, mass_kg: float | None, std_kg: float | None) -> Any:

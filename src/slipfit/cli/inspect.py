@@ -31,7 +31,7 @@ def inspect(
 
     Example: slipfit inspect run.mcap --robot p3at --plot run.png
     """
-    from slipfit.library import find_robot
+    from slipfit.library import skid_steer_robot
     from slipfit.logs import inspect_log
     from slipfit.logs.inspection import inspect_stamps
 
@@ -40,7 +40,7 @@ def inspect(
             f"inspect looks at one drive, and {len(logs)} files were given; add --same-drive where they are parts of one drive, "
             f"or inspect them one by one"
         )
-    chosen = find_robot(robot) if robot is not None else None
+    chosen = skid_steer_robot(robot, "inspect") if robot is not None else None
     if plot and chosen is None:
         raise ParameterError("--plot draws wheels beside the other sensors, and needs their radius: pass --robot, too")
     if plot:

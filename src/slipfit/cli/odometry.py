@@ -22,9 +22,9 @@ from slipfit.errors import ParameterError
 
 if TYPE_CHECKING:
     from slipfit.calibration.odometry import OdometryConstants
-    from slipfit.library import Robot
+    from slipfit.library import SkidSteerRobot
     from slipfit.logs import DriveLog
-    from slipfit.twin import FittedPowertrain, LogOrigin, Twin
+    from slipfit.twin import FittedPowertrain, LogOrigin, SkidSteerTwin
 
 TwinOption = Annotated[Path | None, typer.Option("--twin", help="Twin to add the constants to; without it a new one is made.")]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write the twin that has them (.yaml).")]
@@ -158,19 +158,19 @@ def circle(
     """
     from slipfit.calibration.odometry import check_run, run_of_log
     from slipfit.calibration.odometry.path_check import simulate_circle
-    from slipfit.library import find_robot
-    from slipfit.twin import Twin
+    from slipfit.library import skid_steer_robot
+    from slipfit.twin import SkidSteerTwin
 
     if log is None:
         if twin is None:
             raise ParameterError("circle: neither log nor twin; give a LOG with --robot, or --twin TWIN to simulate")
         drives: list[DriveLog] = []
-        checked = simulate_circle(Twin.load(twin), v_mps, yaw_rate_radps, math.radians(turn_deg))
+        checked = simulate_circle(SkidSteerTwin.load(twin), v_mps, yaw_rate_radps, math.radians(turn_deg))
     else:
         if robot is None and twin is None:
             raise ParameterError(f"circle: {log} needs --robot, to know its wheels")
-        base = Twin.load(twin) if twin else None
-        chosen = find_robot(robot) if robot else base.robot if base else None
+        base = SkidSteerTwin.load(twin) if twin else None
+        chosen = skid_steer_robot(robot, "odometry") if robot else base.robot if base else None
         assert chosen is not None
         known = _with_counts(base.powertrain if base else None, counts_per_turn)
         drives = read_drives([log], topics=named_topics(topic), columns=columns, truth=truth)
@@ -183,27 +183,27 @@ def circle(
 class _Given(NamedTuple):
     """What `odometry` and `umbmark` start from."""
 
-    robot: "Robot"
-    base: "Twin | None"
+    robot: "SkidSteerRobot"
+    base: "SkidSteerTwin | None"
     known: "FittedPowertrain | None"
 
-    def with_powertrain(self, found: "FittedPowertrain", ground: str, logs: "list[LogOrigin]", note: str) -> "Twin":
+    def with_powertrain(self, found: "FittedPowertrain", ground: str, logs: "list[LogOrigin]", note: str) -> "SkidSteerTwin":
         """The twin to add to, or a new one on this ground, with what was found."""
         return (self.base or _new_twin(self.robot, ground)).with_powertrain(found, logs=logs, note=note)
 
 
 def _given(robot: str, twin: Path | None, counts_per_turn: float | None, out: Path | None, *, force: bool) -> _Given:
-    from slipfit.library import find_robot
+    from slipfit.library import skid_steer_robot
     from slipfit.library.files import check_target
 
     if out:
         check_target(out, force=force, formats=(".yaml", ".yml"))
-    chosen = find_robot(robot)
+    chosen = skid_steer_robot(robot, "odometry")
     base = _twin_of(twin, chosen)
     return _Given(chosen, base, _with_counts(base.powertrain if base else None, counts_per_turn))
 
 
-def _told(made: "Twin", document: dict[str, Any], out: Path | None, *, force: bool) -> list[str]:
+def _told(made: "SkidSteerTwin", document: dict[str, Any], out: Path | None, *, force: bool) -> list[str]:
     """Save a twin where it is wanted; what is to be said of its tracks, in lines and in the document."""
     from slipfit.control.setpoints import track_findings
 
@@ -216,13 +216,13 @@ def _told(made: "Twin", document: dict[str, Any], out: Path | None, *, force: bo
     return lines
 
 
-def _twin_of(path: Path | None, robot: "Robot") -> "Twin | None":
+def _twin_of(path: Path | None, robot: "SkidSteerRobot") -> "SkidSteerTwin | None":
     """The twin to add to, which must be one of this robot."""
-    from slipfit.twin import Twin
+    from slipfit.twin import SkidSteerTwin
 
     if path is None:
         return None
-    twin = Twin.load(path)
+    twin = SkidSteerTwin.load(path)
     wheels = twin.robot.wheels
     if twin.robot.name != robot.name or (wheels.at_m.value, wheels.radius_m.value) != (
         robot.wheels.at_m.value,
@@ -245,7 +245,7 @@ def _with_counts(known: "FittedPowertrain | None", counts_per_turn: float | None
     return (known or FittedPowertrain()).merged(FittedPowertrain(counts_per_turn=told))
 
 
-def _new_twin(robot: "Robot", ground: str) -> "Twin":
+def _new_twin(robot: "SkidSteerRobot", ground: str) -> "SkidSteerTwin":
     from slipfit.library import find_ground
     from slipfit.twin.uncalibrated import uncalibrated_twin
 

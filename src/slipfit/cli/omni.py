@@ -70,7 +70,7 @@ def calibrate(
     Example: slipfit omni calibrate runs/*.mcap --robot robotino --surface carpet --hold-out 2 -o carpet.json --plot carpet.png
     """
     from slipfit.calibration.omni import calibrate_omni, runs_of_logs
-    from slipfit.library import find_omni_robot
+    from slipfit.library import omni_robot
     from slipfit.library.files import check_target
     from slipfit.report.figures import FIGURE_FORMATS, save_figure
     from slipfit.report.omni_figure import draw_omni
@@ -83,7 +83,7 @@ def calibrate(
         check_target(plot, force=force, formats=FIGURE_FORMATS)
     if ground_out:
         check_target(ground_out, force=force, formats=(".yaml", ".yml"))
-    chosen = find_omni_robot(robot)
+    chosen = omni_robot(robot)
     with working(f"{chosen.name} from {len(logs)} runs") as work:
         drives = read_drives(logs, topics=named_topics(topic), columns=columns, truth=truth, progress=work)
         work("fitting")

@@ -33,12 +33,12 @@ def limit(
     import numpy as np
 
     from slipfit.control.static_limit import static_limit
-    from slipfit.library import find_ground, find_omni_robot
+    from slipfit.library import find_ground, omni_robot
 
     _check(out, plot, force=force)
     if not math.isfinite(moment_nm):
         raise ParameterError(f"--moment-nm {moment_nm}: expected a finite moment")
-    chosen, surface = find_omni_robot(robot), find_ground(ground)
+    chosen, surface = omni_robot(robot), find_ground(ground)
     found = static_limit(
         chosen, surface, directions_rad=np.radians(np.arange(0.0, 360.0, every_deg)), moment_nm=moment_nm, sector=sector
     )
@@ -76,7 +76,7 @@ def move(
 
     Example: slipfit omni move robotino --ground ohio_paper --way-m 0.4 --speed 0.5 --plot move.png
     """
-    from slipfit.library import find_ground, find_omni_robot
+    from slipfit.library import find_ground, omni_robot
     from slipfit.library.files import check_target
     from slipfit.simulation.gentle import STEEPEST, gentle_move, saved_slip
     from slipfit.simulation.scenario import GroundPlace, Scenario
@@ -84,7 +84,7 @@ def move(
     _check(out, plot, force=force)
     if scenario:
         check_target(scenario, force=force, formats=(".yaml", ".yml"))
-    chosen, surface = find_omni_robot(robot), find_ground(ground)
+    chosen, surface = omni_robot(robot), find_ground(ground)
     moves = {
         profile: gentle_move(
             chosen, surface, way_m=way_m, direction_rad=math.radians(direction_deg),

@@ -49,16 +49,16 @@ def simulate(
 
     Example: slipfit simulate p3at --slope-deg 10 --plot drive.png -o drive.csv
     """
-    from slipfit.library import TrackedRobot
     from slipfit.simulation import simulate as run
     from slipfit.simulation.run import resolve
     from slipfit.simulation.scenario import find_scenario, standard_drive
-    from slipfit.twin import OmniTwin, TrackedTwin, Twin, find_driver
+    from slipfit.twin import find_driver
 
-    driver = find_driver(robot)
-    if isinstance(driver, TrackedRobot | TrackedTwin):
+    found = find_driver(robot)
+    driver: Any = found.twin or found.robot
+    if found.robot.has_belts:
         wheels = {"--slope-deg": slope_deg, "--uphill-deg": uphill_deg, "--readings": readings}
-        _only_of_wheels(robot, wheels if isinstance(driver, TrackedTwin) else {"--ground": ground} | wheels)
+        _only_of_wheels(robot, wheels if found.twin else {"--ground": ground} | wheels)
         to = _Targets(out, report, plot, replay)
         _climb(driver, scenario or "curb_117mm", ground, to, has_reserve=reserve, json=json, force=force)
         return
@@ -68,11 +68,11 @@ def simulate(
         raise ParameterError(f"{replay}: replays are written of tracked robots, and {robot} is on wheels; take --report")
     _check_no_climb(robot, scenario)
     drive = find_scenario(scenario) if scenario else standard_drive(driver.drive)
-    is_twin = isinstance(driver, Twin | OmniTwin)
+    is_twin = found.twin is not None
     asked_by = robot if is_twin else None if ground else scenario
     with _told_with(asked_by):
-        found = resolve(driver, drive, ground)
-        chosen, surface = found.robot, found.ground
+        resolved = resolve(driver, drive, ground)
+        chosen, surface = resolved.robot, resolved.ground
     drive = _tilted(drive, slope_deg, uphill_deg)
     _check_targets(out, readings, plot, report, drive, force=force)
     with (
@@ -148,10 +148,10 @@ def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_
     from slipfit.simulation.climb_reserve import grip_reserve
     from slipfit.simulation.climb_scenario import find_climb
     from slipfit.simulation.climb_twin import climber_on_ground
-    from slipfit.simulation.run import as_driver
     from slipfit.simulation.trajectory import TRAJECTORY_FORMATS
+    from slipfit.twin import find_driver
 
-    robot, climb, _, _ = climber_on_ground(as_driver(driver), find_climb(scenario), ground)
+    robot, climb, _, _ = climber_on_ground(find_driver(driver), find_climb(scenario), ground)
     for target, formats in ((to.out, TRAJECTORY_FORMATS), (to.report, PAGE_FORMATS), (to.plot, FIGURE_FORMATS)):
         if target:
             check_target(target, force=force, formats=formats)

@@ -10,8 +10,8 @@ import typer
 from slipfit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from slipfit.library import AnyRobot, TrackedRobot
-    from slipfit.twin import AnyTwin, LogOrigin, TrackedTwin, TrackGround
+    from slipfit.library import TrackedRobot
+    from slipfit.twin import Driver, LogOrigin, TrackedTwin, TrackGround
 
 TwinOption = Annotated[
     Path | None, typer.Option("--twin", help="Write what was found as a ground of this twin of a tracked robot, new or extended.")
@@ -37,20 +37,20 @@ class TwinTarget(NamedTuple):
         return self.path
 
 
-def twin_target(path: Path | None, driver: "AnyRobot | AnyTwin", ground: str, *, force: bool) -> TwinTarget | None:
+def twin_target(path: Path | None, driver: "Driver", ground: str, *, force: bool) -> TwinTarget | None:
     """What is at the path, or the twin that was given, is extended; anything that stands in the way is told before any work."""
-    from slipfit.library import TrackedRobot
+    from slipfit.library import tracked_robot
     from slipfit.library.files import check_target
-    from slipfit.twin import TrackedTwin
+    from slipfit.twin import TrackedTwin, tracked_twin
 
     if path is None:
         return None
-    robot = driver.robot if isinstance(driver, TrackedTwin) else driver
-    if not isinstance(robot, TrackedRobot):
+    if not driver.robot.has_belts:
         raise ParameterError(
             f"--twin {path}: such twins are written of tracked robots; `slipfit calibrate` and `slipfit compare` write those of "
             f"robots on wheels"
         )
+    robot, given = tracked_robot(driver.robot), tracked_twin(driver.twin) if driver.twin else None
     there = TrackedTwin.load(path) if path.exists() else None
     if there is not None and there.robot.name != robot.name:
         raise ParameterError(f"{path} is a twin of {there.robot.name}, and this is {robot.name}; expected one robot in both")
@@ -58,4 +58,4 @@ def twin_target(path: Path | None, driver: "AnyRobot | AnyTwin", ground: str, *,
         raise ParameterError(f"the ground is called '{ground}'; expected a name of a-z, 0-9, _ and -")
     is_added = there is not None and ground not in there.grounds
     check_target(path, force=force or is_added, formats=(".yaml", ".yml"))
-    return TwinTarget(path, robot, there or (driver if isinstance(driver, TrackedTwin) else None), force)
+    return TwinTarget(path, robot, there or given, force)

@@ -31,13 +31,14 @@ def tracks(
     """
     from slipfit.calibration.track_slip import compare_track_models, predict_tracks, read_track_states
     from slipfit.cli.results import check_results
+    from slipfit.library import tracked_robot
     from slipfit.library.files import check_target
-    from slipfit.twin import TrackedTwin, find_climber
+    from slipfit.twin import find_driver
 
     if not 0.0 < gear_ratio < 1e6:
         raise ParameterError(f"--gear-ratio {gear_ratio:g}: expected a number above 0, 1 where sprockets were measured")
-    driver = find_climber(robot)
-    record = driver.robot if isinstance(driver, TrackedTwin) else driver
+    driver = find_driver(robot)
+    record = tracked_robot(driver.robot, "tracks")
     target = twin_target(twin, driver, ground, force=force)
     if out:
         check_target(out, force=force, formats=(".json",))

@@ -9,7 +9,7 @@ from slipfit.cli.output import ForceFlag, JsonFlag, show
 from slipfit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from slipfit.twin import AnyTwin
+    from slipfit.twin import Twin
 
 
 def twin(
@@ -35,7 +35,7 @@ def twin(
     Of a robot and a ground's file: slipfit twin packbot --ground my_sand.yaml -o packbot.twin.yaml
     """
     from slipfit.library.files import check_target
-    from slipfit.twin import Twin, load_twin
+    from slipfit.twin import Twin
 
     if payload_kg is None and at is not None:
         raise ParameterError("--at needs a payload; give --payload-kg too")
@@ -43,12 +43,8 @@ def twin(
         raise ParameterError("--out needs a payload or a ground; give --payload-kg or --ground too")
     if out:
         check_target(out, force=force, formats=(".yaml", ".yml"))
-    record = load_twin(path) if ground is None else _with_ground(path, ground)
+    record = Twin.load(path) if ground is None else _with_ground(path, ground)
     if payload_kg is not None:
-        if not isinstance(record, Twin):
-            raise ParameterError(
-                f"{path}: a payload is put on skid-steer robots; change mass and inertias in the robot of this twin"
-            )
         record = record.with_payload(payload_kg, None if at is None else _place(at))
     if out:
         record.save(out, force=force)
@@ -56,19 +52,19 @@ def twin(
     show(text, record.to_document() | ({"written": [out]} if out else {}), as_json=json)
 
 
-def _with_ground(name: str, ground: str) -> "AnyTwin":
+def _with_ground(name: str, ground: str) -> "Twin":
     """A twin of a robot with this ground, or a twin with it added."""
     from slipfit.library import find_ground
-    from slipfit.twin import TwinFile, find_driver
+    from slipfit.twin import find_driver
     from slipfit.twin.uncalibrated import uncalibrated_twin
 
     driver, chosen = find_driver(name), find_ground(ground)
-    if not isinstance(driver, TwinFile):
-        return uncalibrated_twin(driver, chosen)
-    if chosen.name in driver.grounds:
-        raise ParameterError(f"{name} has a ground {chosen.name} already; give the file another name")
     made = uncalibrated_twin(driver.robot, chosen)
-    return driver.with_ground(chosen.name, made.grounds[chosen.name], logs=[], notes=made.provenance.notes)
+    if driver.twin is None:
+        return made
+    if chosen.name in driver.twin.grounds:
+        raise ParameterError(f"{name} has a ground {chosen.name} already; give the file another name")
+    return driver.twin.with_ground(chosen.name, made.grounds[chosen.name], logs=[], notes=made.provenance.notes)
 
 
 def _place(text: str) -> tuple[float, float, float]:

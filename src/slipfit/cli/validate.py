@@ -38,10 +38,10 @@ def validate(
     Example: slipfit validate p3at.twin.yaml second_run.mcap --plot errors.png
     """
     from slipfit.calibration.validation import validate as compare
-    from slipfit.twin import Twin
+    from slipfit.twin import SkidSteerTwin
 
     lengths = _lengths(horizons)
-    record, named = Twin.load(twin), named_topics(topic)
+    record, named = SkidSteerTwin.load(twin), named_topics(topic)
     if plot:
         from slipfit.library.files import check_target
         from slipfit.report.figures import FIGURE_FORMATS

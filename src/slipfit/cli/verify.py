@@ -40,7 +40,7 @@ def verify(
     Example: slipfit verify p3at.twin.yaml --engine ode
     """
     from slipfit.library.files import check_target
-    from slipfit.twin import Twin
+    from slipfit.twin import SkidSteerTwin
 
     _check_options(tune, out, model, within_percent, within_deg, report, plot)
     if tune and any(value is not None for value in (step_s, iterations, kp_n_per_m, kd_ns_per_m)):
@@ -51,7 +51,7 @@ def verify(
         check_target(report, force=force, formats=(".html",))
     if plot:
         check_target(plot, force=force, formats=(".png", ".svg", ".pdf"))
-    record = Twin.load(twin)
+    record = SkidSteerTwin.load(twin)
     names = _engines(engine, model)
     share = None if within_percent is None else within_percent / 100.0
     if tune:

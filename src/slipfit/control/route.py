@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from slipfit.control.guidance import HeadingPd, LineOfSight, Path, PurePursuit, SurgePid, VoltageLoops, WheelSpeeds
 from slipfit.errors import ParameterError
 from slipfit.kernels import Shared
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.files import FileModel
 from slipfit.library.parameter import as_float, out_of_range
 from slipfit.library.robot import SpeedLoop
@@ -122,7 +122,7 @@ class Route(FileModel):
             )
         return round(steps)
 
-    def driver(self, robot: Robot, start_m: tuple[float, float] = (0.0, 0.0)) -> LineOfSight | PurePursuit:
+    def driver(self, robot: SkidSteerRobot, start_m: tuple[float, float] = (0.0, 0.0)) -> LineOfSight | PurePursuit:
         """What the compiled vehicle asks for commands, for a robot that starts at `start_m`; every number may be replaced by an
         array with one entry per run."""
         away = math.dist(start_m, self.waypoints_m[0])
@@ -137,7 +137,7 @@ class Route(FileModel):
             return PurePursuit(path, self.speed_mps, self._loops(robot), self.lookahead_m)
         return LineOfSight(path, self.speed_mps, self._loops(robot))
 
-    def _loops(self, robot: Robot) -> VoltageLoops | WheelSpeeds:
+    def _loops(self, robot: SkidSteerRobot) -> VoltageLoops | WheelSpeeds:
         radius_m, half_track_m, limits = robot.wheels.radius_m.value, 0.5 * robot.track_m, robot.limits
         most_mps = limits.speed_mps.value if limits and limits.speed_mps else math.inf
         if self.speed_mps > most_mps:

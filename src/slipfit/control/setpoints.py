@@ -17,8 +17,8 @@ import numpy as np
 from slipfit.contact.wheel_slip import spin_yaw_rate
 from slipfit.control.mixing import Mode
 from slipfit.errors import ParameterError
-from slipfit.library import Robot
-from slipfit.twin import Twin
+from slipfit.library import SkidSteerRobot
+from slipfit.twin import SkidSteerTwin
 from slipfit.twin.powertrain import USUAL_LIMITS, FittedPowertrain
 
 #: Setpoints may leave their limits by as much as rounding makes of a plan that was cut to them.
@@ -59,7 +59,7 @@ class Scale:
     track_source: str = "given"
 
     @classmethod
-    def of(cls, twin: Twin, ground: str | None = None) -> "Scale":
+    def of(cls, twin: SkidSteerTwin, ground: str | None = None) -> "Scale":
         """From a twin's powertrain. A missing effective track comes from its slip constants, or from track and wheelbase."""
         power = twin.powertrain
         if power is None:
@@ -126,7 +126,7 @@ class Scale:
         return ""
 
 
-def _side(robot: Robot, power: FittedPowertrain, name: Literal["left", "right"]) -> SideScale:
+def _side(robot: SkidSteerRobot, power: FittedPowertrain, name: Literal["left", "right"]) -> SideScale:
     side = power.left if name == "left" else power.right
     if side.setpoint_per_radps is None or side.setpoint_per_radps.value is None:
         raise ParameterError(
@@ -142,7 +142,7 @@ def _side(robot: Robot, power: FittedPowertrain, name: Literal["left", "right"])
     )
 
 
-def geometric_track_m(robot: Robot) -> float:
+def geometric_track_m(robot: SkidSteerRobot) -> float:
     """Effective track of wheels that all slip alike: (T^2 + B^2) / T with four wheels, with more the mean square of the axles.
 
     Reference  [Haas2009] section 3; [Trimble2022] eq. (3) with c_lat = c_long
@@ -150,12 +150,12 @@ def geometric_track_m(robot: Robot) -> float:
     return robot.track_m + 4.0 * _rms_ahead_m(robot) ** 2 / robot.track_m
 
 
-def _rms_ahead_m(robot: Robot) -> float:
+def _rms_ahead_m(robot: SkidSteerRobot) -> float:
     """Root mean square distance of the axles from their middle; half the wheelbase with two."""
     return float(np.std([at[0] for at in robot.wheels.at_m.value]))
 
 
-def effective_track(twin: Twin, ground: str | None = None) -> tuple[float, str]:
+def effective_track(twin: SkidSteerTwin, ground: str | None = None) -> tuple[float, str]:
     """Effective track and where it comes from: the powertrain, the slip constants of a ground, or geometry alone."""
     found = twin.powertrain.effective_track_m if twin.powertrain else None
     if found is not None and found.value is not None:
@@ -167,7 +167,7 @@ def effective_track(twin: Twin, ground: str | None = None) -> tuple[float, str]:
     return geometric_track_m(twin.robot), "(T² + B²) / T from the wheels' places"
 
 
-def slip_track_m(twin: Twin, ground: str) -> float | None:
+def slip_track_m(twin: SkidSteerTwin, ground: str) -> float | None:
     """Effective track that a ground's slip constants mean, E = 2 (b^2 + l^2 c_long / c_lat) / b; none where it has none.
 
     Symbols    b half the track · l root mean square of the axles' distances from their middle, half the wheelbase with two
@@ -180,7 +180,7 @@ def slip_track_m(twin: Twin, ground: str) -> float | None:
     return robot.track_m / float(spin_yaw_rate(1.0, across.value / along.value, 0.5 * robot.track_m, _rms_ahead_m(robot)))
 
 
-def track_findings(twin: Twin, ground: str | None = None) -> tuple[str, ...]:
+def track_findings(twin: SkidSteerTwin, ground: str | None = None) -> tuple[str, ...]:
     """A sentence for each ground whose slip constants mean another effective track than the one that setpoints are made with."""
     found = twin.powertrain.effective_track_m if twin.powertrain else None
     if found is None or not found.value:

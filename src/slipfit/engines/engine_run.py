@@ -7,7 +7,7 @@ import numpy as np
 
 from slipfit.engines.settings import Settings
 from slipfit.errors import SimulationError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.trajectory import Trajectory
 
@@ -132,7 +132,7 @@ class EngineRun:
         """Amid the wheels, at the height of the link's origin."""
         return np.array([*self.wheels_at_m[:, :2].mean(axis=0), 0.0])
 
-    def origin_m(self, robot: Robot | None = None) -> np.ndarray:
+    def origin_m(self, robot: SkidSteerRobot | None = None) -> np.ndarray:
         """The point of the base link that is the robot's origin, from which its wheels' places count: both know their wheels.
 
         A base link may be anywhere on the robot. Without a robot it has to be amid its wheels, or nobody knows.
@@ -166,7 +166,7 @@ class EngineRun:
         lifted = bool((self.airborne_s > BOUNCE_S).any())
         return tuple(f for f, found in ((Finding.TIPPED, tipped), (Finding.LIFTED, lifted)) if found)
 
-    def trajectory(self, robot: Robot | None = None, ground: str = "") -> Trajectory:
+    def trajectory(self, robot: SkidSteerRobot | None = None, ground: str = "") -> Trajectory:
         """The motion in the plane, as our simulator records it: of the robot's origin (`origin_m`); specific force at the
         centre of mass."""
         place, velocity = self.point(self.origin_m(robot))

@@ -8,7 +8,7 @@ import numpy as np
 
 from slipfit.engines.engine_run import EngineRun, Finding
 from slipfit.errors import SimulationError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.simulation.scenario import Encoders, Imu, PoseSensor, Sensors
 from slipfit.simulation.sensors import encoder_channel, imu_channel, pose_channel, random_streams, sampled, stamps_ns_of
@@ -18,7 +18,7 @@ from slipfit.simulation.trajectory import Trajectory
 CLEAN = Sensors(imu=Imu(), encoders=Encoders(counts_per_turn=1_000_000_000), pose=PoseSensor(rate_hz=100.0))
 
 
-def read_run(run: EngineRun, sensors: Sensors = CLEAN, *, robot: Robot | None = None, seed: int = 0) -> DriveLog:
+def read_run(run: EngineRun, sensors: Sensors = CLEAN, *, robot: SkidSteerRobot | None = None, seed: int = 0) -> DriveLog:
     """Encoders, IMU and pose of a run, as a drive log; noise as the sensors have it.
 
     `robot` is the one that was driven. It may be left out where the model's base link is amid its wheels, as in exports of

@@ -15,7 +15,7 @@ import numpy as np
 from slipfit.errors import LogError
 from slipfit.estimation.blocks import Blocks
 from slipfit.estimation.record import SlipEstimate
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import MOTORS, SIDES, motor_column
 
@@ -36,7 +36,7 @@ AVERAGED_S, MOST_OF_IT = 2.0, 0.5
 SMALLEST_A = 0.01
 
 
-def side_currents(log: DriveLog, robot: Robot, stamps_s: np.ndarray, start_ns: int) -> np.ndarray:
+def side_currents(log: DriveLog, robot: SkidSteerRobot, stamps_s: np.ndarray, start_ns: int) -> np.ndarray:
     """Current of each side (A) at times of an estimate, (n, 2); of motors on single wheels their sum."""
     if MOTORS not in log:
         raise LogError(
@@ -76,7 +76,9 @@ def has_currents(log: DriveLog) -> bool:
     return MOTORS in log and any("current" in name for name in log[MOTORS].columns)
 
 
-def current_answers(e: SlipEstimate, log: DriveLog, robot: Robot, *, block_s: float, slowest_mps: float) -> dict[str, Blocks]:
+def current_answers(
+    e: SlipEstimate, log: DriveLog, robot: SkidSteerRobot, *, block_s: float, slowest_mps: float
+) -> dict[str, Blocks]:
     """What each block says of the current of straight driving and of that in turns; of a kind that never occurs, nothing."""
     currents = np.abs(side_currents(log, robot, e.time_s, e.start_ns))
     rims = e.rims_mps[:, :2]

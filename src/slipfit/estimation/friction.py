@@ -37,7 +37,7 @@ from slipfit.estimation.blocks import Blocks
 from slipfit.estimation.change_points import change_points
 from slipfit.estimation.currents import side_currents, signed
 from slipfit.estimation.record import SlipEstimate
-from slipfit.library import Robot, TrackedRobot
+from slipfit.library import SkidSteerRobot, TrackedRobot
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.library.robot import DcMotor
 from slipfit.logs import DriveLog
@@ -86,7 +86,7 @@ class DriveConstants:
             raise ParameterError("drag and standard deviations of a drive's constants are not below zero")
 
     @classmethod
-    def of(cls, robot: Robot) -> "DriveConstants":
+    def of(cls, robot: SkidSteerRobot) -> "DriveConstants":
         """Of a robot whose file has a motor for each wheel: torque constant over radius, and the viscous friction of a side."""
         if not isinstance(robot.powertrain, DcMotor):
             raise ParameterError(
@@ -201,7 +201,7 @@ def side_forces(e: SlipEstimate, currents: np.ndarray, k: DriveConstants) -> np.
 def friction(
     estimate: SlipEstimate,
     log: DriveLog,
-    robot: Robot,
+    robot: SkidSteerRobot,
     constants: DriveConstants | None = None,
     *,
     contact_length_m: float | None = None,
@@ -251,7 +251,7 @@ def _slope(time_s: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _balances(
-    e: SlipEstimate, robot: Robot, currents: np.ndarray, k: DriveConstants, length_m: float | None, gravity: float
+    e: SlipEstimate, robot: SkidSteerRobot, currents: np.ndarray, k: DriveConstants, length_m: float | None, gravity: float
 ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """Regressors (n, 2) and readings (n,) of both balances; NaN where friction may hold instead of slide."""
     u, v, r = e.velocity.T
@@ -272,7 +272,7 @@ def _balances(
     return (ahead, pushed), (turning, moment)
 
 
-def _wheels_against(e: SlipEstimate, robot: Robot, weight: float) -> np.ndarray:
+def _wheels_against(e: SlipEstimate, robot: SkidSteerRobot, weight: float) -> np.ndarray:
     """G of wheels, loads as at rest, friction along each wheel's slip."""
     at = np.array(robot.wheels.at_m.value)
     com_x = robot.centre_of_mass_m.value[0]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import chi2
@@ -10,13 +11,13 @@ from slipfit.errors import LogError, ParameterError
 from slipfit.estimation.clocks import EARLIEST_S, LATEST_S, Delay, find_delays
 from slipfit.estimation.filter import FilterRun, run_filter
 from slipfit.estimation.immobilisation import Evidence, immobilisation
-from slipfit.estimation.motion import BodyMotion, Motion, body_of, is_tracked, motion_of
+from slipfit.estimation.motion import BodyMotion, Motion, motion_of
 from slipfit.estimation.readings import SENSORS, Readings, check_vehicle, readings_of
 from slipfit.estimation.record import OMNI_SLIPS, SIDE_SLIPS, WINDOW_S, Consistency, SlipEstimate
 from slipfit.estimation.scatter import widened
 from slipfit.estimation.settings import FilterSettings
 from slipfit.estimation.truth import Truth, state_consistency
-from slipfit.library import AnyRobot, OmniRobot, Robot
+from slipfit.library import OmniRobot, Robot, SkidSteerRobot, skid_steer_robot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import ENCODERS, GNSS, IMU, ODOMETRY
 from slipfit.logs.channels import POSE as POSES
@@ -24,7 +25,7 @@ from slipfit.logs.inspection import inspect_log, inspect_stamps
 from slipfit.logs.inspection.record import Finding, Severity, spans
 from slipfit.logs.provenance import with_truth
 from slipfit.logs.wheel_motion import TurnCounts
-from slipfit.twin import AnyTwin
+from slipfit.twin import Driver, Twin, find_driver
 from slipfit.vehicles.slip_filter import ACCELEROMETER, GATED, GYRO, POSE, PSI, RELOCATED, USED, VELOCITY, N, Q
 from slipfit.vehicles.slip_ratios import TOLD_MPS, TOLD_STD, slip_ratios
 
@@ -50,7 +51,7 @@ _KINDS = {"pose": POSE, "gnss": POSE, "gyro": GYRO, "accelerometer": ACCELEROMET
 
 
 def estimate(
-    driver: AnyTwin | AnyRobot,
+    driver: Driver | Twin | Robot | str | Path,
     log: DriveLog,
     *,
     ground: str | None = None,
@@ -80,16 +81,16 @@ def estimate(
         are given, none where they are
     truth : how the robot really moved, which the filter is not told: its errors are compared with the spreads that it says
     """
-    log = with_truth(log)
+    log, driver = with_truth(log), find_driver(driver)
     if imu_at_m is None and IMU in log.mounts_m:
         imu_at_m = log.mounts_m[IMU][:2]
     motion = motion_of(
         driver, ground=ground, formulation=formulation, effective_track_m=effective_track_m, expected=expected, imu_at_m=imu_at_m
     )
-    robot, chosen = body_of(driver), settings or FilterSettings()
+    robot, chosen = driver.robot.as_wheeled(), settings or FilterSettings()
     _check_delays(late_s)
     if ENCODERS in log:
-        check_vehicle(log, robot, is_tracked=is_tracked(driver))
+        check_vehicle(log, robot, is_tracked=driver.robot.has_belts)
     corrected, findings = _inspected(log, robot)
     readings = readings_of(corrected, robot, motion, chosen, use=use, counts_per_turn=counts_per_turn)
     if widen is None:
@@ -111,10 +112,10 @@ def estimate(
     return slip if truth is None else replace(slip, errors=state_consistency(truth, readings, motion, run))
 
 
-def _inspected(log: DriveLog, robot: Robot | OmniRobot) -> tuple[DriveLog, list[Finding]]:
+def _inspected(log: DriveLog, robot: SkidSteerRobot | OmniRobot) -> tuple[DriveLog, list[Finding]]:
     """The log with everything corrected that can be; of an omni robot's log stamps and numbers only."""
     # Places and velocities are enough for slip, though not for a calibration.
-    inspection = inspect_stamps(log) if isinstance(robot, OmniRobot) else inspect_log(log, robot, witnesses=(GNSS, ODOMETRY))
+    inspection = inspect_log(log, skid_steer_robot(robot), witnesses=(GNSS, ODOMETRY)) if robot.has_sides else inspect_stamps(log)
     if inspection.fatal:
         stop, name = inspection.fatal, log.source or log.about or "drive"
         raise LogError(f"{name}: {stop.channel + ': ' if stop.channel else ''}{stop.found}; {stop.remedy}")
@@ -176,8 +177,8 @@ def _findings(readings: Readings, run: FilterRun, motion: Motion) -> list[Findin
 
 
 def _record(
-    robot: Robot | OmniRobot, motion: Motion, readings: Readings, run: FilterRun, log: DriveLog, delays: Mapping[str, float],
-    findings: list[Finding],
+    robot: SkidSteerRobot | OmniRobot, motion: Motion, readings: Readings, run: FilterRun, log: DriveLog,
+    delays: Mapping[str, float], findings: list[Finding],
 ) -> SlipEstimate:  # fmt: skip
     rows = run.events.is_report
     best, rims = run.best[rows], run.events.rims_mps[rows]

@@ -11,13 +11,14 @@ Reference  [Hackett2011] kinematics with slip, with the yaw rate r/B of the corr
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from slipfit.errors import ParameterError
 from slipfit.estimation.settings import FilterSettings
-from slipfit.library import AnyRobot, OmniRobot, Robot, TrackedRobot, as_wheeled
-from slipfit.twin import AnyTwin, FittedGround, TwinFile
+from slipfit.library import OmniRobot, Robot, SkidSteerRobot, omni_robot, skid_steer_robot
+from slipfit.twin import Driver, FittedGround, Twin, find_driver
 from slipfit.vehicles.kinematic import IcrDrive, body_velocity
 from slipfit.vehicles.omni_kinematics import body_map
 from slipfit.vehicles.slip_filter import INPUTS, LAGGED_SPEED, N, Q, SlipNoise
@@ -164,26 +165,8 @@ def omni(robot: OmniRobot, expected: BodyMotion | None = None) -> Motion:
     return Motion(SlipVelocities(np.eye(3)), 0.0, twist_of_wheels=into, arm_m=arm_m, expected_motion=expected)
 
 
-def body_of(driver: AnyTwin | AnyRobot) -> Robot | OmniRobot:
-    """The robot that readings are taken from; a tracked one stands on wheels in place of its sprockets."""
-    robot = driver.robot if isinstance(driver, TwinFile) else driver
-    if isinstance(robot, TrackedRobot):
-        return as_wheeled(robot)
-    if not isinstance(robot, Robot | OmniRobot):
-        raise ParameterError(
-            f"the driver is of type {type(driver).__name__}; expected a twin, or a skid-steer, tracked or omni robot "
-            f"(find_robot, find_tracked_robot, find_omni_robot)"
-        )
-    return robot
-
-
-def is_tracked(driver: AnyTwin | AnyRobot) -> bool:
-    """Whether belts drive it: each side turns as one."""
-    return isinstance(driver.robot if isinstance(driver, TwinFile) else driver, TrackedRobot)
-
-
 def motion_of(
-    driver: AnyTwin | AnyRobot,
+    driver: Driver | Twin | Robot | str | Path,
     *,
     ground: str | None = None,
     formulation: str = "slip",
@@ -199,20 +182,19 @@ def motion_of(
     expected : motion of an omni robot's body for what its wheels say, as a slip map knows it
     imu_at_m : place of the IMU, ahead and to the left of the wheels' centre; None takes the robot file's, or the centre
     """
-    robot = body_of(driver)
+    driver = find_driver(driver)
+    robot, twin = driver.robot.as_wheeled(), driver.twin
     place = _imu_place(robot, imu_at_m)
-    if isinstance(robot, OmniRobot):
+    if not robot.has_sides:
         if formulation != "slip" or effective_track_m is not None:
             asked = f"'{formulation}'" if formulation != "slip" else "effective_track_m"
             raise ParameterError(f"{robot.name} has omni wheels, which have no rotation centres of sides; leave out {asked}")
-        return _with_imu(omni(robot, expected), place)
+        return _with_imu(omni(omni_robot(robot), expected), place)
     if expected is not None:
         raise ParameterError(f"{robot.name} has a left and a right side; a slip map belongs to omni robots, leave it out")
-    if ground is not None and not isinstance(driver, TwinFile):
+    if ground is not None and twin is None:
         raise ParameterError(f"ground '{ground}' is given with the robot {robot.name}; grounds belong to twins, leave it out")
-    known = None
-    if isinstance(driver, TwinFile):
-        known = expected_kinematics(driver.grounds[driver.ground_name(ground)], robot)
+    known = None if twin is None else expected_kinematics(twin.grounds[twin.ground_name(ground)], skid_steer_robot(robot))
     if effective_track_m is not None:
         if not (np.isfinite(effective_track_m) and effective_track_m > 0.0):
             raise ParameterError(f"effective_track_m is {effective_track_m:g}; expected a length above zero")
@@ -220,7 +202,7 @@ def motion_of(
     return _with_imu(sides(robot.track_m, known, formulation=formulation), place)
 
 
-def _imu_place(robot: Robot | OmniRobot, given: tuple[float, float] | None) -> tuple[float, float]:
+def _imu_place(robot: SkidSteerRobot | OmniRobot, given: tuple[float, float] | None) -> tuple[float, float]:
     if given is None:
         return (0.0, 0.0) if robot.imu_at_m is None else (robot.imu_at_m.value[0], robot.imu_at_m.value[1])
     if len(given) != 2 or not all(abs(float(place)) < FARTHEST_IMU_M for place in given):
@@ -235,7 +217,7 @@ def _with_imu(motion: Motion, place: tuple[float, float]) -> Motion:
     return replace(motion, model=motion.model._replace(imu_ahead=float(place[0]), imu_left=float(place[1])))
 
 
-def expected_kinematics(ground: FittedGround, robot: Robot) -> IcrDrive | None:
+def expected_kinematics(ground: FittedGround, robot: SkidSteerRobot) -> IcrDrive | None:
     """What a fitted ground says of motion without forces: its rung's rotation centres, its effective track, or what the two slip
     constants of wheel_slip give in steady turns; None where it says nothing.
 

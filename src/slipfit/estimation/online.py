@@ -11,6 +11,7 @@ Times are seconds of any clock that all readings share. Nothing here raises for 
 
 from dataclasses import replace
 from math import erfc, inf, isfinite, sqrt
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +21,11 @@ from slipfit.estimation.filter import Start, start_of
 from slipfit.estimation.first_pose import FirstPose
 from slipfit.estimation.from_log import turning_slip
 from slipfit.estimation.immobilisation import HEARD_S, LEAST_STD, STUCK_SLIP, TURNING_MPS
-from slipfit.estimation.motion import BodyMotion, Motion, body_of, motion_of
+from slipfit.estimation.motion import BodyMotion, Motion, motion_of
 from slipfit.estimation.places import Places
 from slipfit.estimation.settings import FilterSettings
-from slipfit.library import AnyRobot, OmniRobot
-from slipfit.twin import AnyTwin, find_driver
+from slipfit.library import Robot
+from slipfit.twin import Driver, Twin, find_driver
 from slipfit.vehicles import slip_filter as kernel
 from slipfit.vehicles.slip_filter import (
     ACCELEROMETER,
@@ -162,12 +163,11 @@ class OnlineSlipFilter:
     """For skid-steer, tracked and omni robots: `rims` or `wheels`, and whatever else there is, at any rate and delay."""
 
     def __init__(
-        self, driver: AnyTwin | AnyRobot | str, *, ground: str | None = None, settings: FilterSettings | None = None,
+        self, driver: Driver | Twin | Robot | str | Path, *, ground: str | None = None, settings: FilterSettings | None = None,
         gyro: bool = True, accelerometer: bool = False, imu_at_m: tuple[float, float] | None = None,
         effective_track_m: float | None = None, expected: BodyMotion | None = None,
     ) -> None:  # fmt: skip
-        if isinstance(driver, str):
-            driver = find_driver(driver)
+        driver = find_driver(driver)
         self.motion: Motion = motion_of(
             driver, ground=ground, effective_track_m=effective_track_m, expected=expected, imu_at_m=imu_at_m
         )
@@ -175,9 +175,9 @@ class OnlineSlipFilter:
         self.left_out = 0  # not finite, without a positive spread, older than the history, or far ahead of all others
         self.refused = 0  # by the gate
         self.restarts = 0  # after the clock was set
-        robot = body_of(driver)
+        robot = driver.robot.as_wheeled()
         self._name, self._wheels = robot.name, len(robot.wheels.at_m.value)
-        self._radius_m = None if isinstance(robot, OmniRobot) else robot.wheels.radius_m.value
+        self._radius_m = robot.wheels.radius_m.value if robot.has_sides else None
         self._sensors = {"gyro": gyro, "accelerometer": accelerometer}
         self._noise = self.motion.noise(self.settings, **self._sensors)
         self._rims = np.zeros((1, 3 if self.motion.is_omni else 2))

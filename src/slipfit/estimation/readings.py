@@ -12,7 +12,7 @@ import numpy as np
 from slipfit.errors import LogError
 from slipfit.estimation.motion import Motion
 from slipfit.estimation.settings import FilterSettings
-from slipfit.library import OmniRobot, Robot
+from slipfit.library import OmniRobot, SkidSteerRobot, omni_robot, skid_steer_robot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import COMMANDS, ENCODERS, GNSS, IMU, ODOMETRY, POSE, SEGMENTS, rotation_columns
 from slipfit.logs.drive_log import NANOSECONDS
@@ -144,7 +144,7 @@ def _chosen(sensor: Sensor, kept: np.ndarray) -> Sensor:
 
 def readings_of(
     log: DriveLog,
-    robot: Robot | OmniRobot,
+    robot: SkidSteerRobot | OmniRobot,
     motion: Motion,
     settings: FilterSettings,
     *,
@@ -174,13 +174,13 @@ def readings_of(
     return Readings(name, rims.start_ns, rims.time_s, table, tuple(sensors), rims.silent_s, left_out)
 
 
-def check_vehicle(log: DriveLog, robot: Robot | OmniRobot, *, is_tracked: bool = False) -> None:
+def check_vehicle(log: DriveLog, robot: SkidSteerRobot | OmniRobot, *, is_tracked: bool = False) -> None:
     """Refuse a log whose wheels cannot be this robot's; each track is driven by one sprocket."""
     name, columns = log.source or log.about or "drive", log[ENCODERS].columns
     has_sides = any(set(rotation_columns((quantity,), 0)) <= set(columns) for quantity in ("angle", "ticks", "speed"))
     told = sum(column.startswith("wheel_") for column in columns) // max(_quantities(columns), 1)
     wheels = len(robot.wheels.at_m.value)
-    if isinstance(robot, OmniRobot):
+    if not robot.has_sides:
         if told != wheels:
             found = "a left and a right side, as skid-steer and tracked robots have them" if has_sides else f"{told} wheels"
             raise LogError(
@@ -212,12 +212,14 @@ def _quantities(columns: tuple[str, ...]) -> int:
     return sum(rotation_columns((quantity,), 1)[0] in columns for quantity in ("angle", "ticks", "speed"))
 
 
-def _rims(log: DriveLog, robot: Robot | OmniRobot, motion: Motion, counts_per_turn: TurnCounts | None) -> tuple[Rims, np.ndarray]:
+def _rims(
+    log: DriveLog, robot: SkidSteerRobot | OmniRobot, motion: Motion, counts_per_turn: TurnCounts | None
+) -> tuple[Rims, np.ndarray]:
     """The grid of the rims, and their speeds on it: (m, 2) of sides, (m, 3) what an omni robot's wheels say of its body."""
-    if not isinstance(robot, OmniRobot):
-        rims = rims_of(log, robot, counts_per_turn=counts_per_turn)
+    if robot.has_sides:
+        rims = rims_of(log, skid_steer_robot(robot), counts_per_turn=counts_per_turn)
         return rims, np.column_stack([rims.left_mps, rims.right_mps])
-    angles = wheel_angles(log, robot, counts_per_turn=counts_per_turn)
+    angles = wheel_angles(log, omni_robot(robot), counts_per_turn=counts_per_turn)
     stamps = angles.stamps_ns
     time_s = (stamps - stamps[0]) / NANOSECONDS
     grid = np.zeros(max(2, int(time_s[-1] / GRID_S)))

@@ -12,7 +12,7 @@ from slipfit.estimation.currents import side_currents
 from slipfit.estimation.friction import DriveConstants, side_forces
 from slipfit.estimation.record import SlipEstimate
 from slipfit.estimation.soil import NAMES, SoilEstimate, SoilPrior, TractionData, fit_soil, traction
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.logs import DriveLog
 
@@ -27,7 +27,7 @@ FEWEST, FEWEST_STRETCHES = 6, 4
 
 
 def tractions(
-    estimate: SlipEstimate, log: DriveLog, robot: Robot, constants: DriveConstants, *, area_m2: float, length_m: float,
+    estimate: SlipEstimate, log: DriveLog, robot: SkidSteerRobot, constants: DriveConstants, *, area_m2: float, length_m: float,
     gravity_mps2: float = STANDARD_GRAVITY.value,
 ) -> TractionData:  # fmt: skip
     """Points (slip, force, load) of one side's patch of `area_m2` and `length_m`."""

@@ -28,7 +28,7 @@ from slipfit.estimation.blocks import Blocks
 from slipfit.estimation.change_points import FALSE_PER_HOUR, change_points
 from slipfit.estimation.currents import current_answers, has_currents
 from slipfit.estimation.record import SlipEstimate
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU
 
@@ -108,7 +108,7 @@ class Surfaces:
         }
 
 
-def surfaces(estimate: SlipEstimate, log: DriveLog, robot: Robot, *, false_per_hour: float = FALSE_PER_HOUR) -> Surfaces:
+def surfaces(estimate: SlipEstimate, log: DriveLog, robot: SkidSteerRobot, *, false_per_hour: float = FALSE_PER_HOUR) -> Surfaces:
     """Where a drive comes onto another surface. Changes that are none occur at most `false_per_hour`."""
     e = estimate
     if e.is_omni:
@@ -132,7 +132,7 @@ def surfaces(estimate: SlipEstimate, log: DriveLog, robot: Robot, *, false_per_h
     return Surfaces(e.name, tuple(found), false_per_hour)
 
 
-def answers(e: SlipEstimate, log: DriveLog, robot: Robot) -> dict[str, Blocks]:
+def answers(e: SlipEstimate, log: DriveLog, robot: SkidSteerRobot) -> dict[str, Blocks]:
     """What each block says of turning, of the way ahead (where a sensor tells it), of roughness (where an accelerometer does) and
     of currents (where the log has them)."""
     block = np.floor((e.time_s - e.time_s[0]) / BLOCK_S).astype(int)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from slipfit.exporters.ledger import Entry, Ledger, ledger
-from slipfit.library import Parameter, Robot
+from slipfit.library import Parameter, SkidSteerRobot
 from slipfit.library.robot import DcMotor
 from slipfit.vehicles import loads
 
@@ -64,14 +64,14 @@ class Bodies:
     ledger: Ledger
 
 
-def wheel_names(robot: Robot) -> list[str]:
+def wheel_names(robot: SkidSteerRobot) -> list[str]:
     """front_left, front_right, ...; with four axles or more axle1_left, axle1_right, ..."""
     axles = len(robot.wheels.at_m.value) // 2
     rows = _ROWS.get(axles, tuple(f"axle{k + 1}" for k in range(axles)))
     return [f"{row}_{side}" for row in rows for side in ("left", "right")]
 
 
-def wheels_at_rest(robot: Robot, gravity_mps2: float) -> tuple[Wheel, ...]:
+def wheels_at_rest(robot: SkidSteerRobot, gravity_mps2: float) -> tuple[Wheel, ...]:
     """The wheels and what they carry on level ground; at least a hundredth of the mean, which is never zero."""
     at = robot.wheels.at_m.value
     carried = np.zeros(len(at))
@@ -83,7 +83,7 @@ def wheels_at_rest(robot: Robot, gravity_mps2: float) -> tuple[Wheel, ...]:
     )
 
 
-def torque_limit_nm(robot: Robot) -> float:
+def torque_limit_nm(robot: SkidSteerRobot) -> float:
     """Of one wheel; of a DC motor the stall torque at its voltage limit."""
     p: Any = robot.powertrain
     if isinstance(p, DcMotor):
@@ -91,7 +91,7 @@ def torque_limit_nm(robot: Robot) -> float:
     return float(p.torque_limit_nm.value)
 
 
-def bodies(robot: Robot, gravity_mps2: float) -> Bodies:
+def bodies(robot: SkidSteerRobot, gravity_mps2: float) -> Bodies:
     """Base and wheels of a robot."""
     n, radius, width = len(robot.wheels.at_m.value), robot.wheels.radius_m.value, robot.wheels.width_m.value
     mass, spin = robot.mass_kg.value, robot.wheels.spin_inertia_kgm2.value
@@ -131,7 +131,7 @@ def bodies(robot: Robot, gravity_mps2: float) -> Bodies:
     raise AssertionError("wheels without mass and inertia leave the whole robot, which is a real body")
 
 
-def _whole_inertia(robot: Robot) -> tuple[np.ndarray, Entry | None]:
+def _whole_inertia(robot: SkidSteerRobot) -> tuple[np.ndarray, Entry | None]:
     """Roll, pitch, yaw about the centre of mass. What the twin does not know is that of a box as large as the wheels' outline."""
     yaw = robot.yaw_inertia_kgm2.value
     length = robot.wheelbase_m + 2.0 * robot.wheels.radius_m.value

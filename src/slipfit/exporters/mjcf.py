@@ -26,8 +26,8 @@ from slipfit.exporters.origin import origin
 from slipfit.exporters.record import Export, Settings
 from slipfit.exporters.surface import Surface, wheel_slip_surface
 from slipfit.exporters.xml_text import comment, element, number, numbers
-from slipfit.library import Robot
-from slipfit.twin import Twin
+from slipfit.library import SkidSteerRobot
+from slipfit.twin import SkidSteerTwin
 
 TARGET = "mjcf"
 ABOUT = "MuJoCo model (MJCF) with a Python updater"
@@ -47,7 +47,7 @@ SERVO_GAIN = 0.9
 LEAST_INERTIA_SHARE = 0.5
 
 
-def export_mjcf(twin: Twin, ground: str | None = None, settings: Settings | None = None) -> Export:
+def export_mjcf(twin: SkidSteerTwin, ground: str | None = None, settings: Settings | None = None) -> Export:
     """The model, and the updater beside it."""
     settings = settings or Settings()
     name = twin.ground_name(ground)
@@ -124,7 +124,7 @@ class Servo:
     limit_nm: float
 
     @classmethod
-    def of(cls, robot: Robot, parts: Bodies, step_s: float) -> "Servo":
+    def of(cls, robot: SkidSteerRobot, parts: Bodies, step_s: float) -> "Servo":
         own, n, r2 = parts.wheel_spin_inertia_kgm2, len(parts.wheels), parts.radius_m**2
         mass = robot.mass_kg.value
         about_axle = max(own, LEAST_INERTIA_SHARE * mass * r2 / n)
@@ -141,7 +141,7 @@ def _frictions(contact: Surface) -> tuple[float, float]:
     return across, across * ratio
 
 
-def _entries(twin: Twin, parts: Bodies, contact: Surface, servo: Servo, settings: Settings) -> Ledger:
+def _entries(twin: SkidSteerTwin, parts: Bodies, contact: Surface, servo: Servo, settings: Settings) -> Ledger:
     assert contact.c_lat_per_n
     rim_mps = settings.at_speed_mps
     across, along = _frictions(contact)
@@ -198,7 +198,7 @@ def _light() -> str:
     return element("light", pos="0 0 5", dir="0 0 -1", directional="true")
 
 
-def _base(twin: Twin, parts: Bodies, servo: Servo) -> str:
+def _base(twin: SkidSteerTwin, parts: Bodies, servo: Servo) -> str:
     r, (x, y, z), m = parts.radius_m, parts.base_centre_m, parts.base_inertia_kgm2
     full = numbers((m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]))
     robot = twin.robot

@@ -7,7 +7,7 @@ from slipfit.exporters.ledger import Entry, Ledger, heading, ledger
 from slipfit.exporters.odometry import double, noise_of
 from slipfit.exporters.origin import origin
 from slipfit.exporters.record import Export, Settings
-from slipfit.twin import AmclNoise, FittedParameter, OdometryNoise, Twin
+from slipfit.twin import AmclNoise, FittedParameter, OdometryNoise, SkidSteerTwin
 
 TARGET = "nav2-amcl"
 ABOUT = "odometry noise of nav2's AMCL"
@@ -23,7 +23,7 @@ _MEANINGS = {
 }
 
 
-def export_nav2_amcl(twin: Twin, ground: str | None = None, settings: Settings | None = None) -> Export:
+def export_nav2_amcl(twin: SkidSteerTwin, ground: str | None = None, settings: Settings | None = None) -> Export:
     """The YAML file; intervals stand as comments beside the numbers."""
     name = twin.ground_name(ground)
     noise = noise_of(twin, name, TARGET)

@@ -1,13 +1,13 @@
 """What a twin tells of its odometry's errors, in the words of ROS: covariances of nav_msgs/Odometry, numbers as YAML has them."""
 
 from slipfit.errors import ExportError
-from slipfit.twin import OdometryNoise, Twin
+from slipfit.twin import OdometryNoise, SkidSteerTwin
 
 #: Variance of what a planar robot's odometry does not tell: height, roll, pitch.
 NOT_TOLD = 1e6
 
 
-def noise_of(twin: Twin, ground: str, target: str) -> OdometryNoise:
+def noise_of(twin: SkidSteerTwin, ground: str, target: str) -> OdometryNoise:
     """Of a ground; one that no drive with wheels and poses told is an error."""
     kinematics = twin.grounds[ground].kinematics
     if kinematics is None or kinematics.odometry_noise is None:

@@ -1,9 +1,9 @@
 """The first lines of an exported file: who wrote it, from what."""
 
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin
 
 
-def origin(twin: Twin, ground: str, what: str) -> list[str]:
+def origin(twin: SkidSteerTwin, ground: str, what: str) -> list[str]:
     """Version, twin, ground, and the constants with their intervals. Plain ASCII, nothing that changes from run to run."""
     import slipfit
 

@@ -20,7 +20,7 @@ from slipfit.exporters.wheels_of_model import no_xacro
 from slipfit.exporters.xml_spans import Document, Edit, Node, added, apply, demand, parse_document, read_document, replaced
 from slipfit.exporters.xml_text import comment, indented
 from slipfit.library.files import write_through
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin
 
 #: Mass, radius: model and twin may differ by this share before the ledger speaks of it.
 _ALIKE = 0.02
@@ -75,20 +75,22 @@ class Patch:
 
 
 def patch(
-    twin: Twin, path: Path | str, dialect: Dialect, ground: str | None = None, wheels: Mapping[str, str] | None = None
+    twin: SkidSteerTwin, path: Path | str, dialect: Dialect, ground: str | None = None, wheels: Mapping[str, str] | None = None
 ) -> Patch:
     """The user's SDF or URDF with the twin's slip. `wheels` gives a link for each of the twin's wheels; else names tell."""
     return _patched(twin, read_document(Path(path)), dialect, ground, wheels)
 
 
 def patch_bytes(
-    twin: Twin, data: bytes, dialect: Dialect, ground: str | None = None, wheels: Mapping[str, str] | None = None
+    twin: SkidSteerTwin, data: bytes, dialect: Dialect, ground: str | None = None, wheels: Mapping[str, str] | None = None
 ) -> Patch:
     """The same for a file that is in memory."""
     return _patched(twin, parse_document(data, "model"), dialect, ground, wheels)
 
 
-def _patched(twin: Twin, document: Document, dialect: Dialect, ground: str | None, wheels: Mapping[str, str] | None) -> Patch:
+def _patched(
+    twin: SkidSteerTwin, document: Document, dialect: Dialect, ground: str | None, wheels: Mapping[str, str] | None
+) -> Patch:
     name = twin.ground_name(ground)
     contact = surface(twin, name, dialect.target)
     no_xacro(document)
@@ -246,7 +248,7 @@ def _world_gravity_mps2(document: Document) -> float | None:
         return None
 
 
-def _remarks(twin: Twin, model: Measures) -> Ledger:
+def _remarks(twin: SkidSteerTwin, model: Measures) -> Ledger:
     """Nothing of this is changed, but all of it moves the robot."""
     mass, radius = twin.robot.mass_kg.value, twin.robot.wheels.radius_m.value
     others = [r for r in model.radii_m if abs(r / radius - 1.0) > _ALIKE]

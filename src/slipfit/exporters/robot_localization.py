@@ -17,7 +17,7 @@ from slipfit.exporters.ledger import Entry, Ledger, heading, ledger
 from slipfit.exporters.odometry import double, doubles, noise_of, pose_variances, twist_variances
 from slipfit.exporters.origin import origin
 from slipfit.exporters.record import Export, Settings
-from slipfit.twin import OdometryNoise, Twin
+from slipfit.twin import OdometryNoise, SkidSteerTwin
 
 TARGET = "robot-localization"
 ABOUT = "process noise and odometry covariances for robot_localization"
@@ -32,7 +32,7 @@ DEFAULTS = (0.05, 0.05, 0.06, 0.03, 0.03, 0.06, 0.025, 0.025, 0.04, 0.01, 0.01, 
 _FUSED = ("vx", "vy", "vyaw")
 
 
-def export_robot_localization(twin: Twin, ground: str | None = None, settings: Settings | None = None) -> Export:
+def export_robot_localization(twin: SkidSteerTwin, ground: str | None = None, settings: Settings | None = None) -> Export:
     """The YAML file; the messages' covariances stand in it as comments, for they cannot be set there."""
     name = twin.ground_name(ground)
     noise = noise_of(twin, name, TARGET)

@@ -19,7 +19,7 @@ from slipfit.errors import ExportError, ParameterError
 from slipfit.exporters.ledger import Entry, Ledger, heading, ledger
 from slipfit.exporters.origin import origin
 from slipfit.exporters.record import Export, Settings
-from slipfit.twin import FittedParameter, Side, Twin
+from slipfit.twin import FittedParameter, Side, SkidSteerTwin
 
 TARGET = "roboteq"
 ABOUT = "constants for a driver of Roboteq AX controllers"
@@ -47,7 +47,7 @@ class _Number:
         return f"{key}: {self.value:.8g}  # {unit}, 90 %: {self.value - reach:.6g} to {self.value + reach:.6g}"
 
 
-def export_roboteq(twin: Twin, ground: str | None = None, settings: Settings | None = None) -> Export:
+def export_roboteq(twin: SkidSteerTwin, ground: str | None = None, settings: Settings | None = None) -> Export:
     """The YAML file; intervals stand as comments beside the numbers."""
     name = twin.ground_name(ground)
     try:
@@ -71,7 +71,7 @@ def export_roboteq(twin: Twin, ground: str | None = None, settings: Settings | N
     return Export(TARGET, twin.robot.name, name, ".yaml", text.encode("ascii", "replace").decode("ascii"), book)
 
 
-def _channels(twin: Twin, scale: Scale) -> Iterator[str]:
+def _channels(twin: SkidSteerTwin, scale: Scale) -> Iterator[str]:
     """What each channel is told for 1 m/s and for 1 rad/s; a difference between the sides couples them."""
     left, right = (_gain(twin, scale, side) for side in ("left", "right"))
     track = _track(twin, scale)
@@ -90,7 +90,7 @@ def _channels(twin: Twin, scale: Scale) -> Iterator[str]:
     yield f"    {turn.row('per_radps', 'setpoint for 1 rad/s to the left')}"
 
 
-def _mean_spread(twin: Twin, left: float, right: float) -> float:
+def _mean_spread(twin: SkidSteerTwin, left: float, right: float) -> float:
     """Standard deviation of the mean gain: speeds were timed side by side, tape or diameter are one error of both radii."""
     assert twin.powertrain
     sides = ((twin.powertrain.left, left), (twin.powertrain.right, right))
@@ -99,7 +99,7 @@ def _mean_spread(twin: Twin, left: float, right: float) -> float:
     return 0.5 * _hypot(_hypot(*own), sum(shared))
 
 
-def _side(twin: Twin, scale: Scale, side: str) -> Iterator[str]:
+def _side(twin: SkidSteerTwin, scale: Scale, side: str) -> Iterator[str]:
     assert twin.powertrain
     constants = getattr(twin.powertrain, side)
     yield f"{side}:"
@@ -113,7 +113,7 @@ def _side(twin: Twin, scale: Scale, side: str) -> Iterator[str]:
             yield f"  {key}: {found.value:.8g}  # {found.text().replace('±', '+-')}"
 
 
-def _gain(twin: Twin, scale: Scale, side: str) -> _Number:
+def _gain(twin: SkidSteerTwin, scale: Scale, side: str) -> _Number:
     """Setpoint per m/s: per rad/s of the wheel over its radius, whose spread is that of metres per count."""
     assert twin.powertrain
     constants = getattr(twin.powertrain, side)
@@ -122,13 +122,13 @@ def _gain(twin: Twin, scale: Scale, side: str) -> _Number:
     return _Number(known.setpoint_per_mps, None if told is None else _hypot(told, _of_radius(twin, constants)))
 
 
-def _of_radius(twin: Twin, side: Side) -> float | None:
+def _of_radius(twin: SkidSteerTwin, side: Side) -> float | None:
     """Relative standard deviation of a side's radius."""
     radius = twin.robot.wheels.radius_m
     return _relative(side.metres_per_count) if side.metres_per_count is not None else (radius.std or 0.0) / radius.value
 
 
-def _track(twin: Twin, scale: Scale) -> _Number:
+def _track(twin: SkidSteerTwin, scale: Scale) -> _Number:
     found = twin.powertrain.effective_track_m if twin.powertrain else None
     is_told = found is not None and found.value is not None
     return _Number(scale.effective_track_m, _relative(found) if found is not None and is_told else None)
@@ -149,7 +149,7 @@ def _hypot(*parts: float | None) -> float:
     return math.hypot(*(part or 0.0 for part in parts))
 
 
-def _entries(twin: Twin, scale: Scale) -> Ledger:
+def _entries(twin: SkidSteerTwin, scale: Scale) -> Ledger:
     assert twin.powertrain
     sides = {"left": twin.powertrain.left, "right": twin.powertrain.right}
     silent = [name for name, side in sides.items() if side.metres_per_count is None or not side.metres_per_count.value]

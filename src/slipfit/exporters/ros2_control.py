@@ -37,7 +37,7 @@ from slipfit.exporters.record import Export, Settings
 from slipfit.exporters.surface import Surface, wheel_slip_surface
 from slipfit.library.files import nearest
 from slipfit.library.parameter import Parameter
-from slipfit.twin import FittedKinematics, FittedParameter, OdometryNoise, Twin
+from slipfit.twin import FittedKinematics, FittedParameter, OdometryNoise, SkidSteerTwin
 from slipfit.twin.fitted_ground import factors
 
 TARGET = "ros2-control"
@@ -76,7 +76,7 @@ class _Multipliers:
             yield f"twist_covariance_diagonal: {doubles(twist)}"
 
 
-def export_ros2_control(twin: Twin, ground: str | None = None, settings: Settings | None = None) -> Export:
+def export_ros2_control(twin: SkidSteerTwin, ground: str | None = None, settings: Settings | None = None) -> Export:
     """The YAML file; intervals stand as comments beside the numbers, and other grounds of the twin below, commented out."""
     settings = settings or Settings()
     name = twin.ground_name(ground)
@@ -116,7 +116,7 @@ def export_ros2_control(twin: Twin, ground: str | None = None, settings: Setting
     return Export(TARGET, robot.name, name, ".yaml", "\n".join(rows) + "\n", book)
 
 
-def _other_rows(twin: Twin, ground: str) -> Iterator[str]:
+def _other_rows(twin: SkidSteerTwin, ground: str) -> Iterator[str]:
     """The same lines of another ground; one that the controller cannot be told says why."""
     yield f"ground {ground}"
     try:
@@ -125,7 +125,7 @@ def _other_rows(twin: Twin, ground: str) -> Iterator[str]:
         yield str(error).encode("ascii", "replace").decode("ascii")
 
 
-def _multipliers(twin: Twin, ground: str) -> _Multipliers:
+def _multipliers(twin: SkidSteerTwin, ground: str) -> _Multipliers:
     """From what drives told directly, or from the law's constants."""
     kinematics = twin.grounds[ground].kinematics
     if kinematics is None:
@@ -135,7 +135,7 @@ def _multipliers(twin: Twin, ground: str) -> _Multipliers:
     return _of_kinematics(twin, kinematics)
 
 
-def _of_kinematics(twin: Twin, found: FittedKinematics) -> _Multipliers:
+def _of_kinematics(twin: SkidSteerTwin, found: FittedKinematics) -> _Multipliers:
     """Of the track in the robot's file, whichever track the drives were compared with."""
     separation, gain = found.effective_track_m.scaled(1.0 / twin.robot.track_m), found.gain
     assert separation.value is not None
@@ -165,7 +165,7 @@ def _of_kinematics(twin: Twin, found: FittedKinematics) -> _Multipliers:
     return _Multipliers(separation.value, held, radius, None if gain.value is None else _ends(gain), noise, book)
 
 
-def _of_law(twin: Twin, name: str) -> _Multipliers:
+def _of_law(twin: SkidSteerTwin, name: str) -> _Multipliers:
     """A steady spin with the law's constants."""
     contact = wheel_slip_surface(twin, name, TARGET)
     assert contact.c_long_per_n
@@ -186,14 +186,14 @@ def _told(held: tuple[float, float] | None) -> str:
     return "the twin has no spread" if held is None else f"90 %: {held[0]:.4f} to {held[1]:.4f}"
 
 
-def separation_multiplier(twin: Twin, c_lat_over_c_long: float | np.ndarray) -> float:
+def separation_multiplier(twin: SkidSteerTwin, c_lat_over_c_long: float | np.ndarray) -> float:
     """How much wider than the track the controller must take the robot, in a steady spin."""
     g = SpinGeometry.of(twin.robot)
     rate = spin_yaw_rate(1.0, c_lat_over_c_long, g.half_track_m, g.half_wheelbase_m)
     return 1.0 / rate  # type: ignore[no-any-return]
 
 
-def sliding_multiplier(twin: Twin, contact: Surface, c_long: Numbers, c_lat: Numbers, mu: Numbers) -> Numbers:
+def sliding_multiplier(twin: SkidSteerTwin, contact: Surface, c_long: Numbers, c_lat: Numbers, mu: Numbers) -> Numbers:
     """The same for wheels that slide, by halving: the moment that turns the robot falls with its yaw rate."""
     g, at = SpinGeometry.of(twin.robot), np.array(twin.robot.wheels.at_m.value)
     arms = np.abs(at[:, 0] - at[:, 0].mean())
@@ -213,7 +213,7 @@ def sliding_multiplier(twin: Twin, contact: Surface, c_long: Numbers, c_lat: Num
     return 2.0 / (low + high)
 
 
-def _sliding(twin: Twin, contact: Surface, multiplier: float) -> Entry | None:
+def _sliding(twin: SkidSteerTwin, contact: Surface, multiplier: float) -> Entry | None:
     """Whether a spin asks more of a wheel than Coulomb's limit holds. The farthest axle and the least load come first."""
     assert contact.c_long_per_n
     assert contact.c_lat_per_n
@@ -232,7 +232,7 @@ def _sliding(twin: Twin, contact: Surface, multiplier: float) -> Entry | None:
     )
 
 
-def _sliding_interval(twin: Twin, ground: str, contact: Surface) -> tuple[float, float] | None:
+def _sliding_interval(twin: SkidSteerTwin, ground: str, contact: Surface) -> tuple[float, float] | None:
     """90 % of the multiplier of sliding wheels, from draws of all constants."""
     drawn, values = twin.draws(_DRAWS, _SEED, ground), twin.ground(ground).values()
     keys = ("c_long_per_n", "c_lat_per_n", "mu")
@@ -243,7 +243,7 @@ def _sliding_interval(twin: Twin, ground: str, contact: Surface) -> tuple[float,
     return float(low), float(high)
 
 
-def _interval(twin: Twin, ground: str) -> tuple[float, float] | None:
+def _interval(twin: SkidSteerTwin, ground: str) -> tuple[float, float] | None:
     """90 % of the multiplier: from the ratio's own interval, which drives tell best, or from draws of both constants."""
     ratio = next((p for key, p in twin.grounds[ground].combinations.items() if _is_ratio(key)), None)
     ends = None if ratio is None else _ends(ratio)
@@ -269,7 +269,7 @@ def _ends(p: FittedParameter) -> tuple[float, float] | None:
     return None if p.value is None or not p.std else (p.value - _NORMAL_90 * p.std, p.value + _NORMAL_90 * p.std)
 
 
-def _joints(twin: Twin, settings: Settings) -> dict[str, str]:
+def _joints(twin: SkidSteerTwin, settings: Settings) -> dict[str, str]:
     """Joint names by the twin's wheels, in its order."""
     names = wheel_names(twin.robot)
     given = settings.wheels or {}
@@ -279,7 +279,7 @@ def _joints(twin: Twin, settings: Settings) -> dict[str, str]:
     return {name: given.get(name, f"{name}_wheel_joint") for name in names}
 
 
-def _entries(twin: Twin, held: tuple[float, float] | None) -> Ledger:
+def _entries(twin: SkidSteerTwin, held: tuple[float, float] | None) -> Ledger:
     power = twin.powertrain
     gains = power is not None and any(side.setpoint_per_radps is not None for side in (power.left, power.right))
     g = SpinGeometry.of(twin.robot)

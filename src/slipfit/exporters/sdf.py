@@ -14,8 +14,8 @@ from slipfit.exporters.origin import origin
 from slipfit.exporters.record import Export, Settings
 from slipfit.exporters.surface import Surface, exact_compliances, fork_saturation_mu, surface
 from slipfit.exporters.xml_text import comment, element, numbers
-from slipfit.library import Robot
-from slipfit.twin import Twin
+from slipfit.library import SkidSteerRobot
+from slipfit.twin import SkidSteerTwin
 
 #: Length of a thin wheel: two edge contacts this far apart change a spin by (half of it / half track)^2, 6e-6 for a P3AT.
 THIN_WHEEL_M = 0.001
@@ -24,7 +24,7 @@ _AXLE = "0 0 1"  # in the frame of an exported wheel
 _FREE_RAD = 1e16  # sdformat's "no limit"
 
 
-def export_sdf(twin: Twin, dialect: Dialect, ground: str | None = None, settings: Settings | None = None) -> Export:
+def export_sdf(twin: SkidSteerTwin, dialect: Dialect, ground: str | None = None, settings: Settings | None = None) -> Export:
     """The whole model, or a world with it."""
     settings = settings or Settings()
     name = twin.ground_name(ground)
@@ -74,7 +74,7 @@ def plugin_wheel(link: str, wheel: Wheel, contact: Surface, radius_m: float) -> 
     return element("wheel", [element(key, value) for key, value in values.items()], link_name=link)
 
 
-def slip_entries(robot: Robot, contact: Surface, wheels: tuple[Wheel, ...], dialect: Dialect) -> list[Entry | None]:
+def slip_entries(robot: SkidSteerRobot, contact: Surface, wheels: tuple[Wheel, ...], dialect: Dialect) -> list[Entry | None]:
     """What the slip of this target is not."""
     if not contact.slips_with_speed:
         return [None]
@@ -88,7 +88,7 @@ def slip_entries(robot: Robot, contact: Surface, wheels: tuple[Wheel, ...], dial
     ]
 
 
-def _saturation(robot: Robot, contact: Surface, least_load_n: float) -> Entry | None:
+def _saturation(robot: SkidSteerRobot, contact: Surface, least_load_n: float) -> Entry | None:
     c_long, c_lat = contact.c_long_per_n, contact.c_lat_per_n
     if not (c_long and c_lat):
         return None
@@ -132,7 +132,7 @@ def _model_entries(parts: Bodies, dialect: Dialect, settings: Settings) -> list[
     ]
 
 
-def _model(robot: Robot, parts: Bodies, contact: Surface, dialect: Dialect, settings: Settings) -> str:
+def _model(robot: SkidSteerRobot, parts: Bodies, contact: Surface, dialect: Dialect, settings: Settings) -> str:
     content = [_base(robot, parts)]
     for wheel in parts.wheels:
         content += [_wheel_link(wheel, parts, contact, settings), _joint(wheel, parts)]
@@ -143,13 +143,13 @@ def _model(robot: Robot, parts: Bodies, contact: Surface, dialect: Dialect, sett
     return element("model", content, name=_model_name(robot))
 
 
-def _model_name(robot: Robot) -> str:
+def _model_name(robot: SkidSteerRobot) -> str:
     """SDF keeps 'world' and names in double underscores for itself."""
     name = robot.name
     return f"robot_{name}" if name == "world" or (name.startswith("__") and name.endswith("__")) else name
 
 
-def _name_entry(robot: Robot) -> Entry | None:
+def _name_entry(robot: SkidSteerRobot) -> Entry | None:
     name = _model_name(robot)
     return None if name == robot.name else Entry("name", f"the model is called {name}: SDF keeps '{robot.name}' for itself")
 
@@ -172,7 +172,7 @@ def _inertia(matrix: tuple[tuple[float, ...], ...]) -> str:
     return element("inertia", [element(key, matrix[i][j]) for key, (i, j) in pairs.items()])
 
 
-def _base(robot: Robot, parts: Bodies) -> str:
+def _base(robot: SkidSteerRobot, parts: Bodies) -> str:
     """The frame of base_link lies between the axles; its box fills the room between the wheels, above half a radius."""
     r, (x, y, z) = parts.radius_m, parts.base_centre_m
     size = numbers((robot.wheelbase_m + 2.0 * r, max(robot.track_m - parts.width_m, 0.5 * robot.track_m), 1.5 * r))
@@ -212,7 +212,7 @@ def _joint(wheel: Wheel, parts: Bodies) -> str:
     return element("joint", [*ends, axis], name=f"{_link(wheel)}_joint", type="revolute")
 
 
-def _drive(robot: Robot, parts: Bodies, dialect: Dialect) -> str:
+def _drive(robot: SkidSteerRobot, parts: Bodies, dialect: Dialect) -> str:
     joints = {wheel.name: f"{_link(wheel)}_joint" for wheel in parts.wheels}
     if dialect.is_classic:
         if len(joints) != 4:

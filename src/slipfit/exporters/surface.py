@@ -15,7 +15,7 @@ from slipfit.contact.wheel_slip import spin_forces, spin_yaw_rate
 from slipfit.errors import ExportError
 from slipfit.exporters.ledger import Entry, Ledger, ledger
 from slipfit.library import Ground
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin
 
 #: Contact stiffness and damping: sinkage of 0.05 mm at 50 N, loads that are determined, eq. 3 to 1e-4 at 1 ms in ODE. A P3AT that
 #: drives freely for 20 s ends 0.04 degrees from the twin; at 1e5 and 100 it rocks on its wheels and ends 1 degree away. Gazebo's
@@ -52,7 +52,7 @@ class Surface:
         return self.c_long_per_n is not None
 
 
-def surface(twin: Twin, ground_name: str | None, target: str) -> Surface:
+def surface(twin: SkidSteerTwin, ground_name: str | None, target: str) -> Surface:
     """Of a twin's ground; a law that engines do not have is an error."""
     name = twin.ground_name(ground_name)
     ground = twin.ground(name)
@@ -86,7 +86,7 @@ def surface(twin: Twin, ground_name: str | None, target: str) -> Surface:
     return found
 
 
-def wheel_slip_surface(twin: Twin, ground_name: str | None, target: str) -> Surface:
+def wheel_slip_surface(twin: SkidSteerTwin, ground_name: str | None, target: str) -> Surface:
     """The same for targets that say wheel_slip only."""
     name = twin.ground_name(ground_name)
     if twin.grounds[name].law not in WHEEL_SLIP_LAWS:
@@ -103,7 +103,7 @@ def wheel_slip_surface(twin: Twin, ground_name: str | None, target: str) -> Surf
     return found
 
 
-def _chosen(twin: Twin, name: str, ground: Ground, key: str) -> Entry | None:
+def _chosen(twin: SkidSteerTwin, name: str, ground: Ground, key: str) -> Entry | None:
     """A constant that the drives do not tell and that had to be chosen."""
     fitted = twin.grounds[name].parameters.get(key)
     if fitted is None or fitted.value is not None:

@@ -10,7 +10,7 @@ from slipfit.exporters.dialects import DIALECTS, Dialect
 from slipfit.exporters.record import Export, Settings
 from slipfit.exporters.sdf import export_sdf
 from slipfit.library.files import nearest
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin, skid_steer_twin
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,12 @@ class Target:
     name: str
     about: str
     endings: tuple[str, ...]  # of file names
-    write: Callable[[Twin, str | None, Settings], Export]
+    write: Callable[[SkidSteerTwin, str | None, Settings], Export]
     patches: Dialect | None = None  # names for --into
 
 
 def _sdf(dialect: Dialect) -> Target:
-    def write(twin: Twin, ground: str | None, settings: Settings) -> Export:
+    def write(twin: SkidSteerTwin, ground: str | None, settings: Settings) -> Export:
         return export_sdf(twin, dialect, ground, settings)
 
     return Target(dialect.target, dialect.about, (".sdf", ".world"), write, dialect)
@@ -53,11 +53,7 @@ def find_target(name: str) -> Target:
     return TARGETS[name]
 
 
-def export(twin: Twin | str | Path, to: str, *, ground: str | None = None, settings: Settings | None = None) -> Export:
+def export(twin: SkidSteerTwin | str | Path, to: str, *, ground: str | None = None, settings: Settings | None = None) -> Export:
     """A twin, or its file, as text for a target: `export(twin, "gz").save("p3at.sdf")`. The result's ledger says what the text
     does not."""
-    if isinstance(twin, str | Path):
-        twin = Twin.load(twin)
-    if not isinstance(twin, Twin):
-        raise ExportError(f"twin is of type {type(twin).__name__}; expected a Twin, or the path of its file")
-    return find_target(to).write(twin, ground, settings or Settings())
+    return find_target(to).write(skid_steer_twin(twin), ground, settings or Settings())

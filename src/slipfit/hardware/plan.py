@@ -10,7 +10,7 @@ from slipfit.control import Rounder, Scale
 from slipfit.control.rounding import Told
 from slipfit.errors import DriveError, LogError
 from slipfit.hardware import roboteq
-from slipfit.library import Parameter, Robot
+from slipfit.library import Parameter, SkidSteerRobot
 from slipfit.library.robot import SpeedLoop
 
 COLUMNS = ("time_s", "v_mps", "yaw_rate_radps")
@@ -43,7 +43,7 @@ class DrivePlan:
             raise DriveError(f"{self.name}: the plan lasts 0 s; expected an end after its start")
 
     @classmethod
-    def load(cls, path: Path | str, robot: Robot, effective_track_m: float) -> "DrivePlan":
+    def load(cls, path: Path | str, robot: SkidSteerRobot, effective_track_m: float) -> "DrivePlan":
         """A .csv file with time_s, v_mps and yaw_rate_radps, or a scenario (.yaml).
 
         Wheel speeds that a scenario commands are kept: its yaw rate becomes the one that the effective track makes of them.
@@ -68,7 +68,7 @@ class DrivePlan:
             yield wanted, told
             time_s += told.progress / rate_hz
 
-    def check(self, robot: Robot, scale: Scale) -> None:
+    def check(self, robot: SkidSteerRobot, scale: Scale) -> None:
         """Refuse what the robot cannot drive or the protocol cannot say, with the first place where it could not."""
         scale = within_protocol(scale)
         limits = robot.limits
@@ -90,7 +90,7 @@ class DrivePlan:
                 )
 
 
-def more_for_turns(scale: Scale, robot: Robot) -> str:
+def more_for_turns(scale: Scale, robot: SkidSteerRobot) -> str:
     """What the effective track does to turns, as a clause: wheels that slip sideways must roll farther to turn as far."""
     return (
         f"turns take {scale.effective_track_m / robot.track_m:.2f} times the wheel speeds that {robot.track_m:.3g} m between the "
@@ -117,7 +117,7 @@ def _of_csv(path: Path) -> DrivePlan:
     return DrivePlan(path.name, time_s, v_mps, yaw_rate)
 
 
-def _of_scenario(path: Path, robot: Robot, effective_track_m: float) -> DrivePlan:
+def _of_scenario(path: Path, robot: SkidSteerRobot, effective_track_m: float) -> DrivePlan:
     from slipfit.simulation import Scenario
     from slipfit.simulation.commands import command_table
 

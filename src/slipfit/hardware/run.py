@@ -20,7 +20,7 @@ from slipfit.hardware.timeouts import ANSWER_S, ROLL_OUT_S
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs import channels as names
 from slipfit.signals import Asked, noted
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin
 
 #: The port that is none: a simulated controller behind a pseudo-terminal.
 SIM = "sim"
@@ -77,7 +77,11 @@ class Settings:
 
 
 def drive(
-    plan: DrivePlan | Path | str, twin: Twin, port: str | Port, settings: Settings | None = None, asked: Asked | None = None
+    plan: DrivePlan | Path | str,
+    twin: SkidSteerTwin,
+    port: str | Port,
+    settings: Settings | None = None,
+    asked: Asked | None = None,
 ) -> Drive:
     """Drive a plan. What is wrong before the first command raises; after it the record tells, with the log so far.
 
@@ -106,7 +110,7 @@ def drive(
     return _with_truth(done, poses_of(far.motors, twin, scale, ground), switched_on_ns)
 
 
-def prepare(plan: DrivePlan | Path | str, twin: Twin, port: str, settings: Settings) -> tuple[DrivePlan, Scale]:
+def prepare(plan: DrivePlan | Path | str, twin: SkidSteerTwin, port: str, settings: Settings) -> tuple[DrivePlan, Scale]:
     """The plan and its setpoints, after every check that needs no port."""
     if settings.ground is not None or port == SIM:
         twin.ground(settings.ground)
@@ -143,7 +147,7 @@ def _with_truth(done: Drive, poses: np.ndarray, switched_on_ns: int) -> Drive:
     return replace(done, log=done.log.having(truth))
 
 
-def _drive(plan: DrivePlan, twin: Twin, scale: Scale, port: Port, name: str, settings: Settings, asked: Asked) -> Drive:
+def _drive(plan: DrivePlan, twin: SkidSteerTwin, scale: Scale, port: Port, name: str, settings: Settings, asked: Asked) -> Drive:
     power = twin.powertrain
     recorder = Recorder(scale, settings.mode, power.turn_counts_both if power else None, port.clock)
     rounder = Rounder(scale, settings.mode, settings.rounding)

@@ -16,7 +16,7 @@ import numpy as np
 
 from slipfit.control import Scale
 from slipfit.library import Ground
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin
 
 STEP_S = 0.001
 
@@ -86,7 +86,7 @@ class Motors:
         self.steps = 0
 
     @classmethod
-    def of(cls, twin: Twin, scale: Scale) -> "Motors":
+    def of(cls, twin: SkidSteerTwin, scale: Scale) -> "Motors":
         """With a twin's lag, delay, dead band and counts."""
         power = twin.powertrain
         assert power is not None
@@ -125,7 +125,7 @@ class Motors:
         return np.column_stack([np.array(side.history_radps[: self.steps]) for side in (self.left, self.right)])
 
 
-def poses_of(motors: Motors, twin: Twin, scale: Scale, ground: Ground) -> np.ndarray:
+def poses_of(motors: Motors, twin: SkidSteerTwin, scale: Scale, ground: Ground) -> np.ndarray:
     """Where wheels that turned like this took the robot, by slipfit's simulator: x, y, heading every millisecond, (steps + 1, 3).
 
     Nothing of the body acts back on wheels whose speed is held, so that the drive may be computed after it happened.

@@ -3,19 +3,11 @@
 import functools
 import re
 from pathlib import Path
-from typing import Any
 
 from slipfit.errors import ParameterError
-from slipfit.library.files import nearest, read_yaml
+from slipfit.library.files import nearest
 from slipfit.library.ground import Ground
-from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.robot import Robot
-from slipfit.library.tracked_robot import TrackedRobot
-
-AnyRobot = Robot | OmniRobot | TrackedRobot
-
-#: File models by what `drive` says.
-_BY_DRIVE: dict[str, type[OmniRobot] | type[TrackedRobot]] = {"omni": OmniRobot, "tracked": TrackedRobot}
 
 _FOLDER = Path(__file__).parent
 
@@ -29,42 +21,8 @@ def ground_names() -> list[str]:
 
 
 def find_robot(name: str | Path) -> Robot:
-    """A skid-steer robot of the library by name, or one of the user's by the path of its file."""
+    """A robot of the library by name, or one of the user's by the path of its file, whatever its drive."""
     return Robot.load(_place("robots", name))
-
-
-def find_omni_robot(name: str | Path) -> OmniRobot:
-    """An omnidirectional robot, likewise."""
-    robot = find_any_robot(name)
-    if not isinstance(robot, OmniRobot):
-        raise ParameterError(
-            f"{name}: drive is {robot.drive}; expected an omnidirectional robot (`slipfit robots` shows them all)"
-        )
-    return robot
-
-
-def find_tracked_robot(name: str | Path) -> TrackedRobot:
-    """A tracked robot, likewise."""
-    robot = find_any_robot(name)
-    if not isinstance(robot, TrackedRobot):
-        raise ParameterError(f"{name}: drive is {robot.drive}; expected a tracked robot (`slipfit robots` shows them all)")
-    return robot
-
-
-def find_any_robot(name: str | Path) -> AnyRobot:
-    """A robot, whatever its drive."""
-    place = _place("robots", name)
-    return any_robot_from_mapping(read_yaml(place), where=str(place))
-
-
-def any_robot_from_mapping(data: Any, *, where: str) -> AnyRobot:
-    """A robot from what its file holds, as its `drive` says."""
-    drive = data.get("drive") if isinstance(data, dict) else None
-    known = ("skid_steer", *_BY_DRIVE)
-    if drive is not None and drive not in known:
-        raise ParameterError(f"{where}: drive is '{drive}'; expected one of {', '.join(known)}")
-    model = _BY_DRIVE.get(drive, Robot) if isinstance(drive, str) else Robot
-    return model.from_mapping(data, where=where)
 
 
 def find_ground(name: str | Path) -> Ground:

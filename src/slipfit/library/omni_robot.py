@@ -5,9 +5,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from slipfit.library.files import FileModel, NamedFile
+from slipfit.library.files import FileModel
 from slipfit.library.parameter import Between, Parameter, PerWheel, VectorParameter, Vectors
-from slipfit.library.robot import DcMotor, ImuPlace, SpeedLoop
+from slipfit.library.robot import DcMotor, ImuPlace, Robot, SpeedLoop
 from slipfit.vehicles.loads import spring_shares
 from slipfit.vehicles.omni_kinematics import OMNI_ROLLER_RAD, free_motions, wheel_map
 
@@ -15,6 +15,9 @@ TURN_RAD = 2.0 * np.pi
 
 #: Flatter than this (sine of the roller's angle) a wheel would have to turn more than a hundred times as fast as it moves.
 _FLATTEST = 0.01
+
+#: Width of a wheel with rollers against its radius, as drawn: files do not tell it.
+_DRAWN_WIDTH = 0.8
 
 #: Wheels whose positions span less than this (m) stand on a line.
 _NARROWEST_M = 1e-3
@@ -89,14 +92,16 @@ class Prescribed(FileModel):
     kind: Literal["prescribed"]
 
 
-class OmniRobot(NamedFile):
+class OmniRobot(Robot):
     """A robot on omni or mecanum wheels: every number with its source."""
 
-    schema_: Literal["slipfit/robot/1"] = Field("slipfit/robot/1", alias="schema")
-    name: str = Field(pattern=r"^[a-z0-9_\-]+$")
-    about: str = ""
+    has_sides: ClassVar[bool] = False
+    kind_of_robot: ClassVar[str] = "omnidirectional robots, whose wheels roll sideways on rollers"
+    at_home: ClassVar[str] = (
+        "an omnidirectional robot is simulated by `slipfit simulate` and calibrated by `slipfit omni calibrate`"
+    )
+
     drive: Literal["omni"]
-    mass_kg: Annotated[Parameter, Between(0.01, 1e5)]
     yaw_inertia_kgm2: Annotated[Parameter, Between(1e-6, 1e6)]
     centre_of_mass_m: Annotated[VectorParameter, Vectors(3)]
     loads: Literal["statics", "equal"] = "statics"  # equal: each wheel carries its share of the weight, whatever happens
@@ -167,23 +172,37 @@ class OmniRobot(NamedFile):
         radii_m = self.radii_m if radius_m is None else radius_m * self.wheels.each(self.wheels.radius_ratio)
         return wheel_map(self.at_m, self.rolling_rad, self.roller_rad, radii_m)
 
-    def parameters(self) -> dict[str, Parameter]:
-        """Every scalar, by its name."""
-        found = [v for part in (self, self.wheels, self.powertrain) for v in dict(part).values() if isinstance(v, Parameter)]
-        return {p.name: p for p in found}
+    @property
+    def rigid_share(self) -> float:
+        """Part of each wheel's turn that is rigid, between two rollers."""
+        return self.wheels.rigid_share
+
+    @property
+    def size_words(self) -> tuple[str, str]:
+        """Wheels stand anywhere: their number in place of track and wheelbase."""
+        return "omni", f"{len(self.at_m)} wheels"
+
+    def drawn_width_m(self, radius_m: Any) -> Any:
+        """Width to draw wheels of these radii with."""
+        return _DRAWN_WIDTH * radius_m
+
+    def as_wheeled(self) -> "OmniRobot":
+        return self
+
+    def sources(self) -> set[str]:
+        return super().sources() | {p.source for p in self.vectors().values()}
 
     def vectors(self) -> dict[str, VectorParameter]:
         """Every number that has one entry per wheel or axis, by its name."""
         found = [v for part in (self, self.wheels) for v in dict(part).values() if isinstance(v, VectorParameter)]
         return {p.name: p for p in found}
 
-    def summary(self) -> str:
-        """A screen of text: the numbers and where they come from."""
-        rows = [f"{self.name}: {self.about}", f"  {len(self.at_m)} wheels, loads {self.loads}, powertrain {self.powertrain.kind}"]
+    def _parts(self) -> list[FileModel]:
+        return [self, self.wheels, self.powertrain]
+
+    def _rows_of_drive(self) -> list[str]:
+        rows = [f"  {len(self.at_m)} wheels, loads {self.loads}, powertrain {self.powertrain.kind}"]
         for vector in self.vectors().values():
             entries = ", ".join(f"[{e[0]:g}, {e[1]:g}]" if isinstance(e, tuple) else f"{e:.4g}" for e in vector.value)
             rows.append(f"  {vector.name:<32}{entries:>22}  {vector.source}")
-        for p in self.parameters().values():
-            spread = "" if p.std is None else f" ± {p.std:g}"
-            rows.append(f"  {p.name:<32}{f'{p.value:g}{spread}':>22}  {p.source}")
-        return "\n".join(rows)
+        return rows

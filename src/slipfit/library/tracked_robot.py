@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from slipfit.library.files import FileModel, NamedFile
+from slipfit.library.files import FileModel
 from slipfit.library.parameter import Between, Parameter, VectorParameter, Vectors
-from slipfit.library.robot import ImuPlace, Robot, SpeedLoop, Wheels
+from slipfit.library.robot import ImuPlace, Robot, SpeedLoop
+from slipfit.library.skid_steer_robot import SkidSteerRobot, Wheels
 from slipfit.vehicles.track_shape import Outline, counts
 
 #: Contact needs this many segments along the underside and around half a sprocket: a coarser belt stands on a few corners.
@@ -69,14 +70,16 @@ class HardContact(FileModel):
     damping_full_at_m: Annotated[Parameter, Between(1e-7, 0.1)]
 
 
-class TrackedRobot(NamedFile):
+class TrackedRobot(Robot):
     """A robot on two tracks: every number with its source. Its origin lies between the axles, on the underside of the belts."""
 
-    schema_: Literal["slipfit/robot/1"] = Field("slipfit/robot/1", alias="schema")
-    name: str = Field(pattern=r"^[a-z0-9_\-]+$")
-    about: str = ""
+    has_belts: ClassVar[bool] = True
+    kind_of_robot: ClassVar[str] = "tracked robots, which stand on two belts"
+    at_home: ClassVar[str] = (
+        "a tracked robot climbs in `slipfit simulate`, and `slipfit tracks` and `slipfit estimate` take its logs"
+    )
+
     drive: Literal["tracked"]
-    mass_kg: Annotated[Parameter, Between(0.01, 1e5)]
     roll_inertia_kgm2: Annotated[Parameter, Between(1e-6, 1e6)]
     pitch_inertia_kgm2: Annotated[Parameter, Between(1e-6, 1e6)]
     yaw_inertia_kgm2: Annotated[Parameter, Between(1e-6, 1e6)]
@@ -147,36 +150,27 @@ class TrackedRobot(NamedFile):
         """Distance between the axles."""
         return self.tracks.axle_distance_m.value
 
-    def parameters(self) -> dict[str, Parameter]:
-        """Every scalar, by its name."""
+    def as_wheeled(self) -> SkidSteerRobot:
+        """The same body on four wheels in place of sprockets and idlers: for all that asks how far rims roll, how far apart they
+        are and what the body weighs, as readers and inspections of logs do. Its contacts are no tracks."""
+        x, y = 0.5 * self.wheelbase_m, 0.5 * self.track_m
+        radius, drive = self.tracks.sprocket_radius_m, self.powertrain
+        limit = drive.torque_limit_nm
+        wheels = {
+            "radius_m": replace(radius, name="radius_m"),
+            "width_m": replace(self.tracks.belt_width_m, name="width_m"),
+            "at_m": VectorParameter("at_m", ((x, y), (x, -y), (-x, y), (-x, -y)), "sprockets and idlers"),
+            "spin_inertia_kgm2": replace(drive.sprocket_inertia_kgm2, name="spin_inertia_kgm2", std=None),
+        }
+        return SkidSteerRobot(
+            name=self.name, about=self.about, drive="skid_steer", mass_kg=self.mass_kg, yaw_inertia_kgm2=self.yaw_inertia_kgm2,
+            centre_of_mass_m=self.centre_of_mass_m, wheels=Wheels(**wheels), imu_at_m=self.imu_at_m,
+            powertrain=SpeedLoop(kind="speed_loop", torque_limit_nm=limit),
+        )  # fmt: skip
+
+    def _parts(self) -> list[FileModel]:
         parts = (self, self.tracks, self.flippers, self.belly, self.powertrain, self.contact)
-        return {p.name: p for part in parts if part for p in dict(part).values() if isinstance(p, Parameter)}
+        return [part for part in parts if part]
 
-    def summary(self) -> str:
-        """A screen of text: the numbers and where they come from."""
-        rows = [f"{self.name}: {self.about}", f"  tread {self.track_m:g} m, axles {self.wheelbase_m:g} m apart"]
-        com = ", ".join(f"{c:g}" for c in self.centre_of_mass_m.value)
-        rows.append(f"  {'centre_of_mass_m':<32}{com:>22}  {self.centre_of_mass_m.source}")
-        for p in self.parameters().values():
-            spread = "" if p.std is None else f" ± {p.std:g}"
-            rows.append(f"  {p.name:<32}{f'{p.value:g}{spread}':>22}  {p.source}")
-        return "\n".join(rows)
-
-
-def as_wheeled(robot: TrackedRobot) -> Robot:
-    """The same body on four wheels in place of sprockets and idlers: for all that asks how far rims roll, how far apart they are
-    and what the body weighs, as readers and inspections of logs do. Its contacts are no tracks."""
-    x, y = 0.5 * robot.wheelbase_m, 0.5 * robot.track_m
-    radius, drive = robot.tracks.sprocket_radius_m, robot.powertrain
-    limit = drive.torque_limit_nm
-    wheels = {
-        "radius_m": replace(radius, name="radius_m"),
-        "width_m": replace(robot.tracks.belt_width_m, name="width_m"),
-        "at_m": VectorParameter("at_m", ((x, y), (x, -y), (-x, y), (-x, -y)), "sprockets and idlers"),
-        "spin_inertia_kgm2": replace(drive.sprocket_inertia_kgm2, name="spin_inertia_kgm2", std=None),
-    }
-    return Robot(
-        name=robot.name, about=robot.about, drive="skid_steer", mass_kg=robot.mass_kg, yaw_inertia_kgm2=robot.yaw_inertia_kgm2,
-        centre_of_mass_m=robot.centre_of_mass_m, wheels=Wheels(**wheels), imu_at_m=robot.imu_at_m,
-        powertrain=SpeedLoop(kind="speed_loop", torque_limit_nm=limit),
-    )  # fmt: skip
+    def _rows_of_drive(self) -> list[str]:
+        return [f"  tread {self.track_m:g} m, axles {self.wheelbase_m:g} m apart", self._centre_row()]

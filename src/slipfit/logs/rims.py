@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs.channels import COMMANDS, ENCODERS, SIDES, side_column
 from slipfit.logs.drive_log import NANOSECONDS, DriveLog
 from slipfit.logs.wheel_motion import TurnCounts, wheel_motion
@@ -69,7 +69,7 @@ class Rims:
         return np.asarray(np.interp(to_s, self.time_s, rolled) - np.interp(from_s, self.time_s, rolled))
 
 
-def rims_of(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> Rims:
+def rims_of(log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: TurnCounts | None = None) -> Rims:
     """From the encoders: side speeds as they are told, or differences of angles and ticks."""
     channel = log[ENCODERS]
     names = [side_column("speed", side) for side in SIDES]
@@ -104,7 +104,7 @@ def seldom_hz(log: DriveLog) -> float | None:
     return rate if rate is not None and rate < SELDOM_HZ else None
 
 
-def commanded_rims(log: DriveLog, robot: Robot) -> Rims | None:
+def commanded_rims(log: DriveLog, robot: SkidSteerRobot) -> Rims | None:
     """What both sides were told to do, held from command to command; None where the log does not say."""
     if COMMANDS not in log:
         return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slipfit.errors import LogError
-from slipfit.library import OmniRobot, Robot
+from slipfit.library import OmniRobot, SkidSteerRobot
 from slipfit.library.deviation import robust_std
 from slipfit.logs.channels import ENCODERS, side_column, wheel_columns
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
@@ -76,7 +76,7 @@ class WheelAngles:
         return rounding if _are_counts(self.angle_rad, self.step_rad) else max(rounding, _scatter(self.angle_rad))
 
 
-def wheel_angles(log: DriveLog, robot: Robot | OmniRobot, *, counts_per_turn: TurnCounts | None = None) -> WheelAngles:
+def wheel_angles(log: DriveLog, robot: SkidSteerRobot | OmniRobot, *, counts_per_turn: TurnCounts | None = None) -> WheelAngles:
     """Angles of all wheels from whatever the encoders tell; rows with NaN and stamps that do not increase are left out."""
     channel, wheels = log[ENCODERS], len(robot.wheels.at_m.value)
     angles, is_speed = _angles_or_speeds(channel, wheels, counts_per_turn)
@@ -119,7 +119,7 @@ def _smallest_change(values: np.ndarray) -> float:
     return float(real.min()) if len(real) else 0.0
 
 
-def wheel_motion(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> WheelMotion:
+def wheel_motion(log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: TurnCounts | None = None) -> WheelMotion:
     """Rolled distances of both sides from the encoders of a log."""
     wheels = wheel_angles(log, robot, counts_per_turn=counts_per_turn)
     rolled = robot.wheels.radius_m.value * wheels.angle_rad

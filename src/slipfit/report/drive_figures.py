@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from slipfit.library import OmniRobot, Robot
+from slipfit.library import OmniRobot, SkidSteerRobot
 from slipfit.library.robot import DcMotor
 from slipfit.report.board import BLUE, GREEN, GREY, INK, ORANGE, SHADE, Board
 from slipfit.report.decimate import MOST_POINTS, envelope, unused_spans
@@ -24,7 +24,7 @@ WHEEL_COLOURS = (BLUE, ORANGE, GREEN, GREY, INK, SHADE)
 _WHEEL_SPEEDS = 2
 
 
-def commanded_speeds(robot: Robot | OmniRobot, scenario: Scenario, time_s: np.ndarray) -> np.ndarray:
+def commanded_speeds(robot: SkidSteerRobot | OmniRobot, scenario: Scenario, time_s: np.ndarray) -> np.ndarray:
     """Wheel speeds (rad/s) that were asked for in the step that ends at each time, shape (T, n); motors' at no load."""
     table = command_table(robot, scenario)
     steps = np.round(np.asarray(time_s) / scenario.step_s).astype(int) - 1
@@ -34,7 +34,7 @@ def commanded_speeds(robot: Robot | OmniRobot, scenario: Scenario, time_s: np.nd
     return np.asarray(asked)
 
 
-def over_time(trajectory: Trajectory, robot: Robot | OmniRobot, scenario: Scenario) -> dict[str, Any]:
+def over_time(trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot, scenario: Scenario) -> dict[str, Any]:
     """Rows that share their time axis."""
     t, rigid = trajectory, rigid_wheels(trajectory, robot)
     rows = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import slipfit
 from slipfit.contact import GROUND_LAWS
-from slipfit.library import Ground, OmniRobot, Robot, citation, references
+from slipfit.library import Ground, OmniRobot, SkidSteerRobot, citation, references
 from slipfit.library.parameter import Parameter, VectorParameter
 from slipfit.report.drive_figures import over_time
 from slipfit.report.html import Panel, render, write_page
@@ -42,7 +42,7 @@ class _Report:
 
 def write_drive_report(
     trajectory: Trajectory,
-    robot: Robot | OmniRobot,
+    robot: SkidSteerRobot | OmniRobot,
     ground: Ground,
     scenario: Scenario,
     path: Path | str,
@@ -55,7 +55,7 @@ def write_drive_report(
 
 
 def drive_page(
-    trajectory: Trajectory, robot: Robot | OmniRobot, ground: Ground, scenario: Scenario, *, notes: Sequence[str] = ()
+    trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot, ground: Ground, scenario: Scenario, *, notes: Sequence[str] = ()
 ) -> str:
     """The report as text."""
     t = trajectory
@@ -83,9 +83,9 @@ def drive_page(
     return render("drive.html.j2", r=report, version=slipfit.__version__)
 
 
-def _top_view_caption(t: Trajectory, robot: Robot | OmniRobot) -> str:
+def _top_view_caption(t: Trajectory, robot: SkidSteerRobot | OmniRobot) -> str:
     wheels = "Wheels are rectangles in their rolling direction; the colour is the speed of the contact over the ground"
-    if isinstance(robot, OmniRobot):
+    if not robot.has_sides:
         wheels += ": along the roller's axis on a roller, which rolls across it, and all of it on the rigid part between two"
         if rigid_wheels(t, robot).any():
             wheels += " (thick orange edge)"
@@ -95,12 +95,12 @@ def _top_view_caption(t: Trajectory, robot: Robot | OmniRobot) -> str:
     )
 
 
-def _over_time_caption(robot: Robot | OmniRobot) -> str:
+def _over_time_caption(robot: SkidSteerRobot | OmniRobot) -> str:
     asked = "speeds of the motors at no load" if robot.powertrain.kind == "dc_motor" else "wheel speeds"
     return f"Commanded are {asked}. The upright line is the moment shown above; a click on a curve shows that moment above."
 
 
-def numbers_of(robot: Robot | OmniRobot) -> list[Parameter | VectorParameter]:
+def numbers_of(robot: SkidSteerRobot | OmniRobot) -> list[Parameter | VectorParameter]:
     """Every number of a robot's file, in its order."""
     parts = [robot, robot.wheels, robot.powertrain]
     return [entry for part in parts for _, entry in part if isinstance(entry, Parameter | VectorParameter)]

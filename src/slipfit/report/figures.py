@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from slipfit.contact import LAWS, LawInfo, Touch, force, traction
-from slipfit.library import OmniRobot, Robot
+from slipfit.library import OmniRobot, SkidSteerRobot, omni_robot
 from slipfit.library.files import write_through
 from slipfit.simulation.omni_slip import roller_slip
 from slipfit.simulation.showcase import Showcase
@@ -32,18 +32,14 @@ def _tidy(axes: Any, x: str, y: str, title: str = "") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-#: Width of a wheel with rollers against its radius, as drawn: files do not tell it.
-_OMNI_WIDTH = 0.8
+def _wheel_width_m(robot: SkidSteerRobot | OmniRobot) -> float:
+    return float(robot.drawn_width_m(robot.wheels.radius_m.value))
 
 
-def _wheel_width_m(robot: Robot | OmniRobot) -> float:
-    return _OMNI_WIDTH * robot.wheels.radius_m.value if isinstance(robot, OmniRobot) else robot.wheels.width_m.value
-
-
-def _outline(robot: Robot | OmniRobot) -> np.ndarray:
+def _outline(robot: SkidSteerRobot | OmniRobot) -> np.ndarray:
     """Corners of the body, (n, 2): between the wheels."""
     at = np.array(robot.wheels.at_m.value)
-    if isinstance(robot, OmniRobot):
+    if not robot.has_sides:
         centred = at - at.mean(axis=0)
         return np.asarray(at[np.argsort(np.arctan2(centred[:, 1], centred[:, 0]))])
     front, rear = at[:, 0].max(), at[:, 0].min()
@@ -56,19 +52,18 @@ def _turned(points: np.ndarray, angle: float) -> np.ndarray:
     return np.asarray(points @ np.array([[c, s], [-s, c]]))
 
 
-def _draw_robot(axes: Any, robot: Robot | OmniRobot, x: float, y: float, heading: float, colour: str) -> None:
+def _draw_robot(axes: Any, robot: SkidSteerRobot | OmniRobot, x: float, y: float, heading: float, colour: str) -> None:
     """Outline of the body with the wheels on it, seen from above."""
     here, radius, half = np.array([x, y]), robot.wheels.radius_m.value, 0.5 * _wheel_width_m(robot)
     wheel = np.array([(radius, half), (radius, -half), (-radius, -half), (-radius, half)])
-    rolling = robot.rolling_rad if isinstance(robot, OmniRobot) else np.zeros(len(robot.wheels.at_m.value))
-    for at, angle in zip(robot.wheels.at_m.value, rolling, strict=True):
-        corners = _turned(_turned(wheel, angle) + np.array(at), heading) + here
+    for at, angle in zip(robot.at_m, robot.rolling_rad, strict=True):
+        corners = _turned(_turned(wheel, angle) + at, heading) + here
         axes.fill(*corners.T, color=colour, linewidth=0)
     body = _turned(_outline(robot), heading) + here
     axes.fill(*body.T, color=colour, alpha=0.35, linewidth=0)
 
 
-def _apart(drives: Sequence[Trajectory], robot: Robot | OmniRobot, most: int) -> list[tuple[int, int]]:
+def _apart(drives: Sequence[Trajectory], robot: SkidSteerRobot | OmniRobot, most: int) -> list[tuple[int, int]]:
     """Drive and place of the robots to draw: the ends, then along the way, none over another."""
     at = np.abs(robot.wheels.at_m.value).max(axis=0)
     least = 2.0 * float(np.hypot(at[0] + robot.wheels.radius_m.value, at[1] + 0.5 * _wheel_width_m(robot)))
@@ -87,17 +82,17 @@ def _apart(drives: Sequence[Trajectory], robot: Robot | OmniRobot, most: int) ->
     return chosen
 
 
-def _slip_shown(trajectory: Trajectory, robot: Robot | OmniRobot) -> np.ndarray:
+def _slip_shown(trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot) -> np.ndarray:
     """Slip velocity of each wheel where it grips, (T, n): along the wheel, or along the roller's axis."""
     t = trajectory
-    if isinstance(robot, OmniRobot):
-        return roller_slip(t, robot)[:, :, 0]
+    if not robot.has_sides:
+        return roller_slip(t, omni_robot(robot))[:, :, 0]
     rim = t.wheel_speed_radps * robot.wheels.radius_m.value
     side = np.array([at[1] for at in robot.wheels.at_m.value])
     return np.asarray(rim - (t.vx_mps[:, None] - t.yaw_rate_radps[:, None] * side))
 
 
-def draw_drive(trajectory: Trajectory, robot: Robot | OmniRobot) -> Figure:
+def draw_drive(trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot) -> Figure:
     """One drive: the path from above, velocities, wheel speeds against the ground, loads."""
     t = trajectory
     figure = Figure(figsize=(11, 7.5), layout="constrained")
@@ -117,7 +112,7 @@ def draw_drive(trajectory: Trajectory, robot: Robot | OmniRobot) -> Figure:
         slip.plot(t.time_s, slipping[:, w], label=name, linewidth=1.0)
         load.plot(t.time_s, t.load_n[:, w], label=name, linewidth=1.0)
     slip.legend(frameon=False, fontsize=8, ncols=2)
-    title = "slip velocity along the rollers' axes" if isinstance(robot, OmniRobot) else "longitudinal slip velocity"
+    title = "longitudinal slip velocity" if robot.has_sides else "slip velocity along the rollers' axes"
     _tidy(slip, "time [s]", "rim - ground speed [m/s]", title)
     _tidy(load, "time [s]", "load [N]", "wheel loads")
     return figure

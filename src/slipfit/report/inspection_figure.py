@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs.inspection import Inspection
 from slipfit.logs.inspection.signals import Sums, inertial_of, origin_ns, seen_of, wheels_of
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
@@ -14,7 +14,7 @@ from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 SPAN_S = 0.1
 
 
-def draw_inspection(inspection: Inspection, robot: Robot) -> Figure:
+def draw_inspection(inspection: Inspection, robot: SkidSteerRobot) -> Figure:
     """The corrected log: what each sensor says about turning, going ahead and speeding up; gaps and wheel lift shaded."""
     log = inspection.corrected
     origin = origin_ns(log)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.robot import SpeedLoop
 from slipfit.report.board import BLUE, GREEN, GREY, INK, ORANGE, SHADE, Board
 from slipfit.report.decimate import MOST_POINTS, envelope, unused_spans
@@ -73,7 +73,7 @@ def roll_and_pitch_rad(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     return np.arctan2(y, z), -np.arcsin(np.clip(x, -1.0, 1.0))
 
 
-def rover_over_time(trajectory: Trajectory, robot: Robot, beside: TorqueModelRun | None = None) -> dict[str, Any]:
+def rover_over_time(trajectory: Trajectory, robot: SkidSteerRobot, beside: TorqueModelRun | None = None) -> dict[str, Any]:
     """Rows that share their time axis; `beside` is the torque model's run of the same scenario."""
     t = trajectory
     rows = list(_rows(t, robot))
@@ -95,7 +95,7 @@ def rover_over_time(trajectory: Trajectory, robot: Robot, beside: TorqueModelRun
     return board.figure()
 
 
-def _rows(t: Trajectory, robot: Robot) -> Iterator[_Row]:
+def _rows(t: Trajectory, robot: SkidSteerRobot) -> Iterator[_Row]:
     ahead = [("ahead", BLUE, t.vx_mps, 1.4), ("to the left", GREEN, t.vy_mps, 1.4)]
     yield _Row("velocity of the robot's origin: ahead (blue), to the left (green)", "m/s", ahead)
     ground = _wheels(t, t.rim_mps - t.slip_x_mps, 4.0, SHADE)

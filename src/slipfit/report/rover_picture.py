@@ -7,7 +7,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from slipfit.library import Robot, Terrain, find_terrain
+from slipfit.library import SkidSteerRobot, Terrain, find_terrain
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE
 from slipfit.report.rover_figures import falls, joules_told
 from slipfit.report.rover_scene import slip_top, worst_slip
@@ -21,7 +21,7 @@ _CONTOURS, _MOST_DRAWN = 12, 500
 _PRINTED = {"var(--blue)": BLUE, "var(--orange)": ORANGE, "var(--green)": GREEN, "var(--grey)": GREY}
 
 
-def draw_rover(trajectory: Trajectory, robot: Robot, scenario: Scenario) -> Figure:
+def draw_rover(trajectory: Trajectory, robot: SkidSteerRobot, scenario: Scenario) -> Figure:
     """From above, in the ground's own axes; rim and ground speeds; loads, on soil also sinkage; the energy's way down."""
     t = trajectory
     terrain = find_terrain(scenario.ground.terrain) if scenario.ground.terrain else None

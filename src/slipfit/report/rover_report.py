@@ -8,7 +8,7 @@ import numpy as np
 
 import slipfit
 from slipfit.contact import GROUND_LAWS
-from slipfit.library import Ground, Robot, citation, find_terrain, references
+from slipfit.library import Ground, SkidSteerRobot, citation, find_terrain, references
 from slipfit.report.drive_report import NUMBER_HEADS, number_row, numbers_of
 from slipfit.report.html import Panel, render, write_page
 from slipfit.report.rover_figures import energy_over_time, energy_parts, rover_over_time
@@ -50,7 +50,7 @@ class _Report:
 
 def write_rover_report(
     trajectory: Trajectory,
-    robot: Robot,
+    robot: SkidSteerRobot,
     ground: Ground,
     scenario: Scenario,
     path: Path | str,
@@ -71,7 +71,7 @@ def write_rover_report(
 
 def rover_page(
     trajectory: Trajectory,
-    robot: Robot,
+    robot: SkidSteerRobot,
     ground: Ground,
     scenario: Scenario,
     *,

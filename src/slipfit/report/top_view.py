@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipfit.library import OmniRobot, Robot
+from slipfit.library import OmniRobot, SkidSteerRobot, omni_robot
 from slipfit.report.board import BLUE, GREY, INK, ORANGE, SHADE, Board, packed
 from slipfit.report.playing import CONTROLS_PX, controls, frame_name, pace_s, spread_out
 from slipfit.simulation.omni_slip import roller_slip, touches_rigid
@@ -27,9 +27,6 @@ SLIP_COLOURS = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 
 #: Slower than this (m/s) nothing slips, as far as colours go: rounding has no colour of its own.
 _STILL_MPS = 1e-6
-
-#: Width of a wheel with rollers against its radius, as drawn: files do not tell it.
-_OMNI_WIDTH = 0.8
 
 _ROW_PX = 430
 
@@ -51,12 +48,12 @@ class Scales(NamedTuple):
     force_mark_n: float  # of the arrow that explains them
 
 
-def slip_speed(trajectory: Trajectory, robot: Robot | OmniRobot) -> np.ndarray:
+def slip_speed(trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot) -> np.ndarray:
     """How fast each wheel slips over the ground (m/s), shape (T, n)."""
     t = trajectory
-    if isinstance(robot, OmniRobot):
-        slip = roller_slip(t, robot)
-        across = np.where(touches_rigid(t, robot), slip[:, :, 1], 0.0)
+    if not robot.has_sides:
+        slip = roller_slip(t, omni_robot(robot))
+        across = np.where(rigid_wheels(t, robot), slip[:, :, 1], 0.0)
         return np.asarray(np.hypot(slip[:, :, 0], across))
     at = np.array(robot.wheels.at_m.value)
     along = t.wheel_speed_radps * robot.wheels.radius_m.value - (t.vx_mps[:, None] - t.yaw_rate_radps[:, None] * at[:, 1])
@@ -64,22 +61,19 @@ def slip_speed(trajectory: Trajectory, robot: Robot | OmniRobot) -> np.ndarray:
     return np.asarray(np.hypot(along, across))
 
 
-def rigid_wheels(trajectory: Trajectory, robot: Robot | OmniRobot) -> np.ndarray:
+def rigid_wheels(trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot) -> np.ndarray:
     """Whether each wheel stands on the rigid part between two rollers, shape (T, n); never without rollers."""
-    return touches_rigid(trajectory, robot) if isinstance(robot, OmniRobot) else np.zeros(trajectory.load_n.shape, dtype=bool)
+    return np.zeros(trajectory.load_n.shape, dtype=bool) if robot.has_sides else touches_rigid(trajectory, omni_robot(robot))
 
 
-def drawn_robot(robot: Robot | OmniRobot) -> Drawn:
+def drawn_robot(robot: SkidSteerRobot | OmniRobot) -> Drawn:
     """Outlines of body and wheels; an arrow from the body's origin points ahead."""
-    at = np.array(robot.wheels.at_m.value)
-    if isinstance(robot, OmniRobot):
-        radii, rolling = robot.radii_m, robot.rolling_rad
-        half = 0.5 * _OMNI_WIDTH * radii
+    at, radii, rolling = robot.at_m, robot.radii_m, robot.rolling_rad
+    half = 0.5 * robot.drawn_width_m(radii)
+    if not robot.has_sides:
         centred = at - at.mean(axis=0)
         corners = at[np.argsort(np.arctan2(centred[:, 1], centred[:, 0]))]
     else:
-        radii, rolling = np.full(len(at), robot.wheels.radius_m.value), np.zeros(len(at))
-        half = np.full(len(at), 0.5 * robot.wheels.width_m.value)
         side, (rear, front) = at[:, 1].max() - half[0], (at[:, 0].min(), at[:, 0].max())
         overhang = 0.5 * radii[0]
         corners = np.array([(front, side), (rear, side), (rear, -side), (front, -side)])
@@ -100,7 +94,7 @@ def frame_places(trajectory: Trajectory) -> np.ndarray:
     return np.asarray(seen[spread_out(len(seen))])
 
 
-def top_view(trajectory: Trajectory, robot: Robot | OmniRobot) -> dict[str, Any]:
+def top_view(trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot) -> dict[str, Any]:
     """The figure with its frames, as Plotly reads it. A frame's name is its time in seconds."""
     t, shape = trajectory, drawn_robot(robot)
     slip, rigid, places = slip_speed(t, robot), rigid_wheels(t, robot), frame_places(t)
@@ -137,7 +131,9 @@ def _line(name: str, points: np.ndarray, axes: str, *, color: str, width: float 
     return {**look, "showlegend": False, "line": {"color": color, "width": width}, **_xy(points)} | more
 
 
-def _still(t: Trajectory, robot: Robot | OmniRobot, shape: Drawn, scales: Scales, path: np.ndarray) -> list[dict[str, Any]]:
+def _still(
+    t: Trajectory, robot: SkidSteerRobot | OmniRobot, shape: Drawn, scales: Scales, path: np.ndarray
+) -> list[dict[str, Any]]:
     whole = np.column_stack([t.x_m[path], t.y_m[path]])
     mark = _arrow(shape.reach_m * np.array([-1.95, -1.85]), np.array([scales.m_per_n * scales.force_mark_n, 0.0]))
     names: dict[str, Any] = {
@@ -151,7 +147,7 @@ def _still(t: Trajectory, robot: Robot | OmniRobot, shape: Drawn, scales: Scales
         _line("names", shape.at + _outward(shape), "2", color=INK, **names),
         _line("force mark", mark, "2", color=INK, width=2.0),
     ]
-    if isinstance(robot, OmniRobot) and robot.wheels.rigid_share > 0.0:
+    if robot.rigid_share > 0.0:
         on_rigid = "wheel on a rigid part"
         traces.append(_line(on_rigid, np.full((1, 2), np.nan), "2", color=ORANGE, width=4.0, showlegend=True))
     return traces

@@ -7,7 +7,7 @@ import numpy as np
 
 from slipfit.contact import GROUND_LAWS, SOILS
 from slipfit.errors import SimulationError
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, SkidSteerRobot
 from slipfit.library.omni_robot import Prescribed
 from slipfit.library.parameter import Parameter
 from slipfit.library.robot import DcMotor
@@ -148,12 +148,12 @@ def losses_of(v: Values) -> Losses | AirDrag | NoLosses:
     return NoLosses(0.0) if air is None else AirDrag(air)
 
 
-def battery_of(robot: Robot, v: Values) -> Battery | NoBattery:
+def battery_of(robot: SkidSteerRobot, v: Values) -> Battery | NoBattery:
     """What feeds the motors."""
     return NoBattery(0.0) if robot.battery is None else Battery(v["open_circuit_v"], v["internal_resistance_ohm"])
 
 
-def wheels_of(robot: Robot, v: Values, n: int) -> loads.Wheels:
+def wheels_of(robot: SkidSteerRobot, v: Values, n: int) -> loads.Wheels:
     """Tables of n runs."""
     tables = loads.wheels(robot.wheels.at_m.value, 1.0)
     radius = np.asarray(v["radius_m"], dtype=float).reshape(-1, 1)

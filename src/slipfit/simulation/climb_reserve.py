@@ -24,7 +24,7 @@ import numpy as np
 
 from slipfit.contact.soil.constants import LEAST_COHESION_PA
 from slipfit.errors import ParameterError, SimulationError
-from slipfit.library import AnyRobot
+from slipfit.library import Robot
 from slipfit.library.files import check_target, write_text
 from slipfit.library.parameter import out_of_range
 from slipfit.simulation.batch import Batch
@@ -33,7 +33,7 @@ from slipfit.simulation.drives.tracked import outcome_of
 from slipfit.simulation.engine import Records, drive_runs
 from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.run import resolve
-from slipfit.twin import AnyTwin
+from slipfit.twin import Twin
 from slipfit.vehicles import track_verdict
 
 #: Grip is looked at from a quarter to four times of what it is: from ice to rubber on concrete, starting from either.
@@ -158,7 +158,7 @@ def _word(verdict: Outcome | None) -> str:
 
 
 def grip_reserve(
-    robot: AnyRobot | AnyTwin | str | Path,
+    robot: Robot | Twin | str | Path,
     scenario: ClimbScenario | Mapping[str, Any] | str | Path,
     vary: Mapping[str, Any] | None = None,
     *,

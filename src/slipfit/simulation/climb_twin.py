@@ -3,11 +3,10 @@
 from typing import Any, NamedTuple
 
 from slipfit.errors import ParameterError
-from slipfit.library import TrackedRobot
+from slipfit.library import TrackedRobot, tracked_robot
 from slipfit.library.files import validated
 from slipfit.simulation.climb_scenario import ClimbScenario
-from slipfit.simulation.engine import Driver
-from slipfit.twin import TrackedTwin
+from slipfit.twin import Driver, TrackedTwin, tracked_twin
 from slipfit.twin.tracked import FRICTION, SOIL
 
 #: What a ground of each law stands for in a climb.
@@ -26,14 +25,15 @@ class OnGround(NamedTuple):
 def climber_on_ground(driver: Driver, climb: ClimbScenario, ground: str | None = None) -> OnGround:
     """A twin's only ground of friction counts whatever the climb's surface, and its only soil where the climb has soil; of
     several, `ground` or the name in the climb chooses. A soil that `ground` names is there even if the climb has none."""
-    robot, twin = driver
-    if twin is None:
+    robot = tracked_robot(driver.robot)
+    if driver.twin is None:
         if ground is not None:
             raise ParameterError(
                 f"ground '{ground}' is given with the robot {robot.name}; a climb's surface and soil stand in its file, grounds "
                 f"beside it belong to twins"
             )
         return OnGround(robot, climb)
+    twin = tracked_twin(driver.twin)
     chosen = {law: _chosen(twin, climb, law, ground) for law in _PLACES}
     names = tuple(name for name in chosen.values() if name is not None)
     if not names:

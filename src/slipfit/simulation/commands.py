@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from slipfit.errors import SimulationError
-from slipfit.library import OmniRobot, Robot
+from slipfit.library import OmniRobot, SkidSteerRobot
 from slipfit.library.robot import DcMotor
 from slipfit.simulation.scenario import Command, Scenario
 
-Wheeled = Robot | OmniRobot
+Wheeled = SkidSteerRobot | OmniRobot
 
 #: Less than this is rounding of the inverse kinematics (rad).
 _NO_TURN_RAD = 1e-9

@@ -14,7 +14,7 @@ from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.run_commands import RunCommands, drive_in_chunks
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.simulation.vary import is_no_number
-from slipfit.twin import FittedPowertrain
+from slipfit.twin import Driver, FittedPowertrain
 from slipfit.vehicles import run_loop
 
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
@@ -22,13 +22,6 @@ Bounds = dict[str, tuple[float, float]]
 
 #: Largest result that one call may hold (bytes): what a small machine has to spare.
 MOST_BYTES = 8_000_000_000
-
-
-class Driver(NamedTuple):
-    """Who drives: a robot, and the twin that it is of, if any."""
-
-    robot: Any
-    twin: Any = None
 
 
 class Records(Enum):

@@ -5,19 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from slipfit.errors import ParameterError
-from slipfit.library import AnyRobot, Ground, OmniRobot, Robot, TrackedRobot
+from slipfit.library import Ground, Robot
 from slipfit.simulation.batch import Batch
 from slipfit.simulation.drives import VEHICLES
-from slipfit.simulation.engine import Driver, Records, Resolved, drive_runs
+from slipfit.simulation.engine import Records, Resolved, drive_runs
 from slipfit.simulation.sensors import read_sensors
 from slipfit.simulation.trajectory import Trajectory
-from slipfit.twin import AnyTwin, find_driver
-from slipfit.twin.record import TwinFile
+from slipfit.twin import Driver, Twin, find_driver
 
 
 def simulate(
-    robot: AnyRobot | AnyTwin | str | Path,
+    robot: Driver | Robot | Twin | str | Path,
     scenario: Any,
     *,
     ground: Ground | str | Path | None = None,
@@ -47,7 +45,7 @@ def simulate(
 
 
 def simulate_many(
-    robot: AnyRobot | AnyTwin | str | Path,
+    robot: Driver | Robot | Twin | str | Path,
     scenario: Any,
     vary: Mapping[str, Any],
     *,
@@ -69,19 +67,7 @@ def simulate_many(
     return drive_runs(resolve(robot, scenario, ground), vary, Records.ENDS if ends_only else Records.AS_SCENARIO, workers=workers)
 
 
-def resolve(robot: AnyRobot | AnyTwin | str | Path, scenario: Any, ground: Ground | str | Path | None = None) -> Resolved:
+def resolve(robot: Driver | Robot | Twin | str | Path, scenario: Any, ground: Ground | str | Path | None = None) -> Resolved:
     """Who drives what, and on which ground."""
-    driver = as_driver(robot)
+    driver = find_driver(robot)
     return VEHICLES[driver.robot.drive].resolve(driver, scenario, ground)
-
-
-def as_driver(given: AnyRobot | AnyTwin | str | Path) -> Driver:
-    """A robot, or a twin with its robot, from a record, a name of the library, or the path of a file."""
-    found = find_driver(given) if isinstance(given, str | Path) else given
-    if isinstance(found, TwinFile):
-        return Driver(found.robot, found)
-    if not isinstance(found, Robot | OmniRobot | TrackedRobot):
-        raise ParameterError(
-            f"robot is of type {type(found).__name__}; expected a robot, a twin, a name of the library, or a file"
-        )
-    return Driver(found)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from slipfit.kernels import Shared, as_batch, run_chunks, runs_between
-from slipfit.library import OmniRobot, Robot
+from slipfit.library import OmniRobot, SkidSteerRobot
 from slipfit.library.robot import DcMotor
 from slipfit.simulation.assemble import Values, of_runs
 from slipfit.simulation.commands import command_table, commanded_turn, first_rows, start_commands
@@ -26,7 +26,7 @@ from slipfit.vehicles.driver import Table
 class RunCommands:
     """Commands of n runs. `table` (rows, wheels) holds for all of them from row `own_rows` on."""
 
-    robot: Robot | OmniRobot
+    robot: SkidSteerRobot | OmniRobot
     scenario: Scenario
     values: Values
     n: int
@@ -38,7 +38,7 @@ class RunCommands:
     @classmethod
     def of(
         cls,
-        robot: Robot | OmniRobot,
+        robot: SkidSteerRobot | OmniRobot,
         scenario: Scenario,
         values: Values,
         n: int,

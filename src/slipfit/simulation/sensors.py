@@ -6,7 +6,7 @@ stream and reads every step of the run, so adding one does not change what anoth
 
 import numpy as np
 
-from slipfit.library import Ground, OmniRobot, Robot
+from slipfit.library import Ground, OmniRobot, SkidSteerRobot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.simulation.scenario import Encoders, Imu, PoseSensor, Scenario
@@ -15,7 +15,7 @@ from slipfit.simulation.trajectory import Trajectory
 _STREAMS = ("imu", "encoders", "pose")
 
 
-def read_sensors(trajectory: Trajectory, robot: Robot | OmniRobot, ground: Ground, scenario: Scenario) -> DriveLog:
+def read_sensors(trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot, ground: Ground, scenario: Scenario) -> DriveLog:
     """Readings of every sensor that the scenario names, from a trajectory with every step of the run."""
     sensors = scenario.sensors
     draw = random_streams(scenario.seed)
@@ -69,7 +69,7 @@ def force_at(
 
 
 def _imu(
-    trajectory: Trajectory, robot: Robot | OmniRobot, imu: Imu, gravity_into_mps2: float, draw: np.random.Generator
+    trajectory: Trajectory, robot: SkidSteerRobot | OmniRobot, imu: Imu, gravity_into_mps2: float, draw: np.random.Generator
 ) -> Channel:
     stamps = stamps_ns_of(trajectory, imu.rate_hz)
     t = trajectory

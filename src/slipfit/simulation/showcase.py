@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slipfit.library import Robot, find_robot
+from slipfit.library import SkidSteerRobot, skid_steer_robot
 from slipfit.simulation.commands import command_table
 from slipfit.simulation.run import simulate
 from slipfit.simulation.scenario import Command, GroundPlace, Scenario
@@ -31,7 +31,7 @@ SIDE_SLOPE_DEG = 5.0
 class Showcase:
     """Drives by name, and the paths that models without forces predict from the same wheel speeds."""
 
-    robot: Robot
+    robot: SkidSteerRobot
     drives: Mapping[str, Trajectory]
     without_slip: np.ndarray  # (T, 3): x, y, heading
     equal_slip: np.ndarray
@@ -63,7 +63,7 @@ class Showcase:
 
 def showcase() -> Showcase:
     """Run the demo's drives."""
-    robot = find_robot("p3at")
+    robot = skid_steer_robot("p3at")
     level = Scenario(commands=COMMANDS)
     slope = Scenario(
         commands=COMMANDS, ground=GroundPlace(slope_rad=float(np.radians(SIDE_SLOPE_DEG)), uphill_rad=float(np.pi / 2))

@@ -10,7 +10,7 @@ from slipfit.control.guidance import LineOfSight, PurePursuit
 from slipfit.errors import SimulationError
 from slipfit.ground import plane
 from slipfit.kernels import as_batch
-from slipfit.library import Robot, find_ground, find_robot
+from slipfit.library import SkidSteerRobot, find_ground, skid_steer_robot
 from slipfit.library.robot import DcMotor
 from slipfit.simulation.commands import command_table
 from slipfit.simulation.scenario import Scenario
@@ -61,7 +61,7 @@ class TorqueModelRun:
         return f"<TorqueModelRun of {self.robot}, {len(self.time_s)} records>"
 
 
-def simulate_torque_model(robot: Robot | str | Path, scenario: Scenario | str | Path) -> TorqueModelRun:
+def simulate_torque_model(robot: SkidSteerRobot | str | Path, scenario: Scenario | str | Path) -> TorqueModelRun:
     """Drive a rover through a scenario by the torque model. Of the ground, slope and gravity count; its law does not.
 
     Parameters
@@ -73,7 +73,7 @@ def simulate_torque_model(robot: Robot | str | Path, scenario: Scenario | str | 
     --------
     >>> run = simulate_torque_model("lynxmotion_4wd3", Scenario(commands=[{"for_s": 2.0, "wheels_v": [10.0, 10.0]}]))
     """
-    robot = robot if isinstance(robot, Robot) else find_robot(robot)
+    robot = skid_steer_robot(robot, "the torque model")
     scenario, notes = in_short_steps(scenario if isinstance(scenario, Scenario) else Scenario.load(scenario))
     if scenario.ground.shape != "plane":
         raise SimulationError(f"ground.shape is {scenario.ground.shape}; the torque model knows planes only")
@@ -105,7 +105,7 @@ def _when(time_s: float) -> float | None:
     return None if time_s == NEVER else float(time_s)
 
 
-def _runs(robot: Robot, scenario: Scenario, driver: object) -> torque_model.TorqueRuns:
+def _runs(robot: SkidSteerRobot, scenario: Scenario, driver: object) -> torque_model.TorqueRuns:
     """One run, as the kernel takes it."""
     motor, constants, start = robot.powertrain, robot.torque_model, scenario.start
     if constants is None or not isinstance(motor, DcMotor):

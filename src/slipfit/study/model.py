@@ -7,19 +7,19 @@ import numpy as np
 
 from slipfit.contact import GROUND_LAWS
 from slipfit.errors import ParameterError
-from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot, find_terrain
+from slipfit.library import Ground, OmniRobot, SkidSteerRobot, TrackedRobot, find_terrain
 from slipfit.library.files import nearest
 from slipfit.simulation import Outcome, Scenario, simulate_many
 from slipfit.simulation.climb_scenario import ClimbScenario, find_climb, is_climb
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.simulation.drives import VEHICLES
 from slipfit.simulation.outcome import WHEELED_OUTCOMES
-from slipfit.simulation.run import as_driver, resolve
+from slipfit.simulation.run import resolve
 from slipfit.simulation.scenario import find_scenario
 from slipfit.study.climb_model import ClimbModel
 from slipfit.study.file import FromTable, Limits, StepClimb, StudyFile
 from slipfit.study.verdicts import Arrays, Bounds, Verdicts
-from slipfit.twin import OmniTwin, TrackedTwin, Twin, find_driver
+from slipfit.twin import OmniTwin, SkidSteerTwin, TrackedTwin, find_driver
 from slipfit.twin.tracked import FRICTION
 from slipfit.vehicles.step_climb import ClimberShape, friction_needed, friction_to_tip
 
@@ -106,7 +106,7 @@ SUCCESS, _FELL_SHORT = "success", "fell short"
 class ScenarioModel:
     """A robot or twin driven through a scenario by `simulate_many`; only start and end of each run are recorded."""
 
-    driver: Robot | OmniRobot | Twin | OmniTwin
+    driver: SkidSteerRobot | OmniRobot | SkidSteerTwin | OmniTwin
     scenario: Scenario
     surface: Ground
     fixed: dict[str, float]
@@ -128,7 +128,7 @@ class ScenarioModel:
 
     @property
     def robot(self) -> Any:
-        return as_driver(self.driver).robot
+        return find_driver(self.driver).robot
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -201,11 +201,12 @@ def _model_of(study: StudyFile) -> Model:
                 step.full_name(name)
             raise ParameterError(f"{missing[0]} is given nowhere; put it under design, uncertain or fixed")
         return step
-    driver: Any = find_driver(study.twin or study.robot or "")
-    if study.twin is not None and not isinstance(driver, Twin | TrackedTwin | OmniTwin):
+    found = find_driver(study.twin or study.robot or "")
+    driver: Any = found.twin or found.robot
+    if study.twin is not None and found.twin is None:
         raise ParameterError(f"twin: {study.twin} is no twin; a robot goes under `robot:`")
     assert study.scenario is not None
-    if isinstance(driver, TrackedRobot | TrackedTwin):
+    if found.robot.has_belts:
         return _climb_model(driver, study)
     if is_climb(study.scenario):
         raise ParameterError(
@@ -233,7 +234,7 @@ def _climb_model(driver: TrackedRobot | TrackedTwin, study: StudyFile) -> ClimbM
     twin = driver if isinstance(driver, TrackedTwin) else None
     if study.ground is not None and twin is None:
         raise ParameterError("ground: a climb's surface and soil stand in its scenario; leave `ground` out")
-    robot, climb, grounds, _ = climber_on_ground(as_driver(driver), climb, study.ground)
+    robot, climb, grounds, _ = climber_on_ground(find_driver(driver), climb, study.ground)
     if soil is not None:  # the study's own soil, not the twin's
         climb = ClimbScenario.from_mapping(climb.to_mapping() | {"soil": soil}, where=study.scenario)
         grounds = tuple(name for name in grounds if twin and twin.grounds[name].law == FRICTION)

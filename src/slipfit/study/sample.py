@@ -25,7 +25,7 @@ from slipfit.study.climb_model import ClimbModel
 from slipfit.study.file import FromTable, Sampling, StudyFile
 from slipfit.study.model import Model, ScenarioModel, StepModel
 from slipfit.study.spread import NEGLIGIBLE, Spread
-from slipfit.twin import OmniTwin, Twin
+from slipfit.twin import OmniTwin, SkidSteerTwin
 from slipfit.twin.posterior import EvenBetween, NormalTogether, spreads, without
 
 #: What tables and posteriors lose beyond bounds is told from this share of the runs on.
@@ -334,7 +334,7 @@ def _posterior_parts(study: StudyFile, model: Model) -> list[Part]:
 def _spreads_on_ground(model: Model) -> list[NormalTogether | EvenBetween]:
     """Of the ground that is driven on."""
     assert isinstance(model, ScenarioModel)
-    assert isinstance(model.driver, Twin | OmniTwin)
+    assert isinstance(model.driver, SkidSteerTwin | OmniTwin)
     fitted = model.driver.grounds.get(model.surface.name)
     if fitted is None:
         raise ParameterError(f"uncertain.twin: the twin has no posterior on {model.surface.name}, no ground of its own")

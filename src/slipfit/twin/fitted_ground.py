@@ -13,13 +13,16 @@ from slipfit.library import Ground, Parameter
 from slipfit.library.files import FileModel, nearest, validated
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.library.parameter import Between, out_of_range
-from slipfit.twin.fitted import Covariance, FittedParameter, Interval, Number
+from slipfit.twin.fitted import Covariance, FittedParameter, Interval, Number, Status
 from slipfit.twin.kinematics import FittedKinematics
 
 _GRAVITIES = Between(STANDARD_GRAVITY.lower_bound, STANDARD_GRAVITY.upper_bound)
 
 #: Factors that may stand in a combination besides the law's constants.
 BODY_FACTORS = ("mass", "mass_kg", "yaw_inertia", "yaw_inertia_kgm2")
+
+#: Note of constants that come from a ground's file.
+_OF_FILE = "of the ground's file, not calibrated with this robot"
 
 #: What to drive when a constant is not known, by the beginning of its name.
 _MANOEUVRES = {
@@ -135,6 +138,24 @@ class FittedGround(FileModel):
         if self.covariance is not None:
             update["covariance"] = self.covariance.without(wanted.name)
         return validated(type(self), dict(self) | update, where="ground")
+
+    @classmethod
+    def of_file(cls, ground: Ground) -> Self:
+        """A ground as its file has it, not calibrated with a robot."""
+        if ground.law not in cls.laws:
+            raise ParameterError(
+                f"ground {ground.name} has the law {ground.law}, which twins of robots on wheels do not hold; drive the robot on "
+                f"it with `slipfit simulate --ground`"
+            )
+        return cls._from_file(ground, ground.law, ground.parameters)
+
+    @classmethod
+    def _from_file(cls, ground: Ground, law: str, constants: Mapping[str, Parameter]) -> Self:
+        parameters = {
+            name: FittedParameter(value=p.value, std=p.std, status=Status.CONVERGED, source=p.source, note=_OF_FILE)
+            for name, p in constants.items()
+        }
+        return cls(about=ground.about, gravity_mps2=ground.gravity_mps2, law=law, parameters=parameters)
 
     def as_ground(self, name: str, *, where: str) -> Ground:
         """What a simulation needs, as a ground."""

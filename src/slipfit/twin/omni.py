@@ -4,24 +4,27 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from slipfit.library import Ground, OmniRobot
+from slipfit.library import OmniRobot
 from slipfit.twin.fitted_ground import FittedGround
-from slipfit.twin.record import GroundName, TwinFile
+from slipfit.twin.record import GroundName, Twin
 
 
-class OmniTwin(TwinFile):
+class OmniTwin(Twin):
     """An omnidirectional robot and the grounds that something was found out on."""
 
     drive: ClassVar[str] = "omni"
-    powertrain: ClassVar[None] = None  # none is fitted
+    whose: ClassVar[str] = "an omnidirectional robot"
+    at_home: ClassVar[str] = (
+        "`slipfit simulate` and `slipfit study` drive it, `slipfit estimate` takes it, and in Python Twin.load reads it"
+    )
 
     robot: OmniRobot
     grounds: Annotated[dict[GroundName, FittedGround], Field(min_length=1)]
 
-    def ground(self, name: str | None = None) -> Ground:
-        """A ground for simulation, filled as of robots on wheels."""
-        name = self.ground_name(name)
-        return self.grounds[name].as_ground(name, where=f"the twin of {self.robot.name}, ground {name}")
+    @property
+    def powertrain(self) -> None:
+        """None is fitted for omnidirectional robots."""
+        return None
 
     def _body_row(self) -> str:
         return f"  {self.robot.mass_kg.value:g} kg, {len(self.robot.at_m)} wheels"

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from slipfit.errors import ParameterError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.files import validated
 
 #: Constants of laws that shrink as the load of a wheel grows.
 PER_LOAD = ("c_long_per_n", "c_lat_per_n")
 
 
-def loaded(robot: Robot, mass_kg: float, at_m: tuple[float, float, float] | None) -> Robot:
+def loaded(robot: SkidSteerRobot, mass_kg: float, at_m: tuple[float, float, float] | None) -> SkidSteerRobot:
     """The robot with a point mass on it (or, below zero, taken off); in its centre of mass unless a place is given."""
     before = robot.mass_kg.value
     after = before + mass_kg
@@ -37,7 +37,7 @@ def loaded(robot: Robot, mass_kg: float, at_m: tuple[float, float, float] | None
         key = f"{name}_inertia_kgm2"
         if key in data:
             _put(data, key, data[key]["value"] + float(added))
-    return validated(Robot, data, where=f"{robot.name} with {mass_kg:g} kg of payload")
+    return validated(SkidSteerRobot, data, where=f"{robot.name} with {mass_kg:g} kg of payload")
 
 
 def _put(data: dict[str, Any], key: str, value: Any) -> None:

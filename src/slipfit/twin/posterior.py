@@ -7,7 +7,7 @@ import numpy as np
 
 from slipfit.contact.law import LawInfo
 from slipfit.errors import ParameterError
-from slipfit.library import AnyRobot
+from slipfit.library import Robot
 from slipfit.twin.fitted_ground import FittedGround
 
 #: Rounds of drawing anew what fell outside the law's bounds; a normal with its centre on a bound needs some thirty for a
@@ -35,7 +35,7 @@ class EvenBetween:
     high: float
 
 
-def spreads(ground: FittedGround, law: LawInfo, robot: AnyRobot) -> list[NormalTogether | EvenBetween]:
+def spreads(ground: FittedGround, law: LawInfo, robot: Robot) -> list[NormalTogether | EvenBetween]:
     """How unsure the calibration is: constants of the covariance together (normal), others with a `std` by themselves (normal),
     those of which only an upper bound is known evenly up to it from their lowest value. Constants without spread are left out."""
     bounds = {p.name: (p.lower, p.upper) for p in law.parameters}
@@ -81,7 +81,7 @@ def _together(
     return NormalTogether(names, np.array(mean), root, low, high)
 
 
-def draw(ground: FittedGround, law: LawInfo, robot: AnyRobot, n: int, seed: int) -> dict[str, np.ndarray]:
+def draw(ground: FittedGround, law: LawInfo, robot: Robot, n: int, seed: int) -> dict[str, np.ndarray]:
     """n draws of every constant that has a spread, by its full name. All stay within the law's bounds."""
     if n < 1:
         raise ParameterError(f"{n} draws were asked for; expected 1 or more")

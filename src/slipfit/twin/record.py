@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from slipfit.errors import ParameterError
-from slipfit.library import AnyRobot
+from slipfit.library import Ground, Robot
 from slipfit.library.files import FileModel, NamedFile, nearest
 from slipfit.library.schemas import schema_by_drive
 from slipfit.twin.fitted import FittedParameter
 from slipfit.twin.fitted_ground import FittedGround
 from slipfit.twin.kinematics import FittedKinematics
 from slipfit.twin.posterior import draw
+from slipfit.twin.powertrain import FittedPowertrain
 
 
 class LogOrigin(FileModel):
@@ -58,43 +59,50 @@ class Provenance(FileModel):
 
 GroundName = Annotated[str, Field(pattern=r"^[a-z0-9_\-]+$")]
 
-#: Whose twin it is, by `drive`, and what can be done with it.
-_DRIVES = {
-    "skid_steer": ("a skid-steer robot", "`slipfit simulate` drives it"),
-    "tracked": ("a tracked robot", "`slipfit simulate` and `slipfit study` let it climb, `slipfit estimate` takes it"),
-    "omni": ("an omnidirectional robot", "`slipfit simulate` and `slipfit study` drive it, `slipfit estimate` takes it"),
-}
 
+class Twin(NamedFile):
+    """A robot and the grounds it was calibrated on. `Twin.load` and `from_mapping` give the subclass that its `drive` names."""
 
-class TwinFile(NamedFile):
-    """A robot of some drive and the grounds that something was found out on."""
-
-    #: What the robot's `drive` says.
+    #: What the robot's `drive` says, whose twin it is, and what can be done with it.
     drive: ClassVar[str]
+    whose: ClassVar[str]
+    at_home: ClassVar[str]
+    #: What its grounds are.
+    ground_model: ClassVar[type[FittedGround]] = FittedGround
 
     schema_: Literal["slipfit/twin/1"] = Field("slipfit/twin/1", alias="schema")
-    robot: AnyRobot
+    robot: Robot
     grounds: Mapping[GroundName, FittedGround]
     provenance: Provenance
+
+    if TYPE_CHECKING:  # a field of twins that may have one fitted, and None of the others
+
+        @property
+        def powertrain(self) -> FittedPowertrain | None: ...
 
     @classmethod
     def file_schema(cls) -> dict[str, Any]:
         """All drives in one: what a twin's file may hold follows the `drive` of its robot."""
-        from slipfit.twin.find import TWINS
+        from slipfit.twin.drives import TWINS
 
         return schema_by_drive(TWINS, "Twin", lambda rule: {"properties": {"robot": rule}})
 
     @classmethod
     def from_mapping(cls, data: Any, *, where: str) -> Self:
-        """From what a YAML file holds; a twin of another drive is told where it is at home."""
-        drive = drive_in(data)
-        if drive in _DRIVES and drive != cls.drive:
-            whose, does = _DRIVES[drive]
-            raise ParameterError(
-                f"{where}: a twin of {whose}, and this works with a twin of {_DRIVES[cls.drive][0]}; {does}, and in Python "
-                f"load_twin reads it"
-            )
+        """From what a YAML file holds. Asked of `Twin`, any drive is read; asked of one kind, the others are refused."""
+        from slipfit.twin.drives import TWINS
+
+        model = TWINS.get(drive_in(data))
+        if cls is Twin:
+            return cast(Self, (model or TWINS["skid_steer"]).from_mapping(data, where=where))
+        if model is not None and model is not cls:
+            raise ParameterError(f"{where}: {cls.refusal(model, 'this')}")
         return super().from_mapping(data, where=where)
+
+    @classmethod
+    def refusal(cls, other: "type[Twin]", use: str) -> str:
+        """Why a twin of another drive does not serve, and where it is at home."""
+        return f"a twin of {other.whose}, and {use} works with a twin of {cls.whose}; {other.at_home}"
 
     @model_validator(mode="after")
     def _covariances_of_known_numbers(self) -> Self:
@@ -119,6 +127,12 @@ class TwinFile(NamedFile):
             raise ParameterError(f"the twin of {self.robot.name} has no ground '{name}'; it has {names}")
         return name
 
+    def ground(self, name: str | None = None) -> Ground:
+        """A ground for simulation. Constants that the drives do not tell are filled: by the law's default, or from their
+        bounds; the note of each says so. One that nothing is known of is an error that names the manoeuvre to drive."""
+        name = self.ground_name(name)
+        return self.grounds[name].as_ground(name, where=f"the twin of {self.robot.name}, ground {name}")
+
     def draws(self, n: int, seed: int, ground: str | None = None) -> dict[str, np.ndarray]:
         """n draws of the constants, from covariance and spreads: `simulate_many(twin, scenario, twin.draws(...))`, of tracked
         robots `climb_many(twin, climb, twin.draws(...))`."""
@@ -132,6 +146,13 @@ class TwinFile(NamedFile):
         chosen = self.ground_name(ground)
         return self.with_ground(
             chosen, self.grounds[chosen].with_parameter(name, fitted), logs=[log] if log else [], notes=[note] if note else []
+        )
+
+    def with_payload(self, mass_kg: float, at_m: tuple[float, float, float] | None = None) -> Self:
+        """The twin with a payload, where constants are known to scale with the load of a wheel."""
+        raise ParameterError(
+            f"the twin of {self.robot.name}: a payload is put on skid-steer robots; change mass and inertias in the robot of "
+            f"this twin"
         )
 
     def with_ground(self, name: str, ground: FittedGround, *, logs: list[LogOrigin], notes: list[str]) -> Self:

@@ -8,11 +8,11 @@ from pydantic import Field, model_validator
 from slipfit.contact import TRACK_LAWS
 from slipfit.contact.law import LawInfo
 from slipfit.errors import ParameterError
-from slipfit.library import TrackedRobot
+from slipfit.library import Ground, TrackedRobot
 from slipfit.library.files import FileModel
 from slipfit.twin.fitted import FittedParameter, Number
 from slipfit.twin.fitted_ground import FittedGround
-from slipfit.twin.record import GroundName, LogOrigin, Provenance, TwinFile, parameter_rows
+from slipfit.twin.record import GroundName, LogOrigin, Provenance, Twin, parameter_rows
 
 #: Laws of what is hard and of what is soft: a climb has a place for one ground of each.
 FRICTION, SOIL = TRACK_LAWS
@@ -59,6 +59,18 @@ class TrackGround(FittedGround):
             )
         return self
 
+    @classmethod
+    def of_file(cls, ground: Ground) -> Self:
+        """A ground as tracks meet it: a soil as it is; of Coulomb's friction the coefficient along, for every direction."""
+        if ground.law == SOIL:
+            return cls._from_file(ground, SOIL, ground.parameters)
+        if ground.law == "coulomb":
+            return cls._from_file(ground, FRICTION, {"mu_static": ground.parameters["mu_long"]})
+        raise ParameterError(
+            f"ground {ground.name} has the law {ground.law}; tracks slide by Coulomb's or sink into soil: take a ground with the "
+            f"law coulomb or soil"
+        )
+
     def merged(self, newer: "TrackGround") -> "TrackGround":
         """This ground with what was found later in its place: what the newer one does not tell stays as it was."""
         forces = newer if newer.tells_forces or not self.tells_forces else self
@@ -70,14 +82,23 @@ class TrackGround(FittedGround):
         return any(p.value is not None or p.at_least is not None or p.at_most is not None for p in self.parameters.values())
 
 
-class TrackedTwin(TwinFile):
+class TrackedTwin(Twin):
     """A tracked robot and the grounds that something was found out on."""
 
     drive: ClassVar[str] = "tracked"
-    powertrain: ClassVar[None] = None  # none is fitted
+    ground_model: ClassVar[type[FittedGround]] = TrackGround
+    whose: ClassVar[str] = "a tracked robot"
+    at_home: ClassVar[str] = (
+        "`slipfit simulate` and `slipfit study` let it climb, `slipfit estimate` takes it, and in Python Twin.load reads it"
+    )
 
     robot: TrackedRobot
     grounds: Annotated[dict[GroundName, TrackGround], Field(min_length=1)]
+
+    @property
+    def powertrain(self) -> None:
+        """None is fitted for tracked robots."""
+        return None
 
     @classmethod
     def new_or_extended(

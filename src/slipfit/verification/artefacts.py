@@ -17,7 +17,7 @@ from slipfit.engines.rigid_parts import spin_inertias, whole_centre, yaw_inertia
 from slipfit.engines.sdf_model import PYRAMID, SdfModel
 from slipfit.exporters.bodies import bodies
 from slipfit.exporters.surface import KD_NSPM, KP_NPM, fork_saturation_mu
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.verification.measures import Rest, is_whole, rate_by_heading, spin_reading, steady_end
 
 #: From here on something is an artefact: shares of the twin's own number unless a unit is named. Sound exports stay well below.
@@ -69,7 +69,7 @@ class Evidence:
     """All that finders look at. Runs on the side slope are by the heading that the robot started with (rad)."""
 
     engine: str  # its name, as asked for
-    robot: Robot
+    robot: SkidSteerRobot
     gravity_mps2: float
     c_long_per_n: float
     c_lat_per_n: float

@@ -11,7 +11,7 @@ import numpy as np
 
 from slipfit.engines import WheelCommands
 from slipfit.exporters.bodies import torque_limit_nm
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, SkidSteerRobot
 from slipfit.simulation import Command, Scenario, Trajectory, simulate
 from slipfit.simulation.scenario import GroundPlace
 
@@ -54,7 +54,7 @@ class Manoeuvre:
         return down * math.cos(place.uphill_rad), down * math.sin(place.uphill_rad)
 
 
-def manoeuvre(name: str, robot: Robot, ground: Ground, commands: list[Command], slope_rad: float = 0.0) -> Manoeuvre:
+def manoeuvre(name: str, robot: SkidSteerRobot, ground: Ground, commands: list[Command], slope_rad: float = 0.0) -> Manoeuvre:
     """The twin's own drive. A slope rises to the right, so that the robot is pulled to its left."""
     place = GroundPlace(slope_rad=slope_rad, uphill_rad=-math.pi / 2.0 if slope_rad else 0.0)
     scenario = Scenario(commands=commands, ground=place, step_s=STEP_S, record_s=STEP_S)
@@ -62,18 +62,18 @@ def manoeuvre(name: str, robot: Robot, ground: Ground, commands: list[Command], 
     return Manoeuvre(name, scenario, motion, WheelCommands(np.asarray(motion.wheel_speed_radps[1:]), STEP_S))
 
 
-def spin(robot: Robot, ground: Ground, for_s: float = SPIN_S) -> Manoeuvre:
+def spin(robot: SkidSteerRobot, ground: Ground, for_s: float = SPIN_S) -> Manoeuvre:
     """Rest, then a steady spin on the spot: the test of [Trimble2022] for c_lat / c_long."""
     return manoeuvre("spin", robot, ground, [_rest(), *_ramped(robot, ground, [(for_s, 0.0, SPIN_RADPS)])])
 
 
-def speed_step(robot: Robot, ground: Ground) -> Manoeuvre:
+def speed_step(robot: SkidSteerRobot, ground: Ground) -> Manoeuvre:
     """Slow, then as fast as balance and motors allow to a higher speed: the test of [Trimble2022] for c_long."""
     legs = [(1.5, SLOW_MPS, 0.0), (2.5, FAST_MPS, 0.0)]
     return manoeuvre("speed step", robot, ground, [_rest(), *_ramped(robot, ground, legs)])
 
 
-def side_slope(robot: Robot, ground: Ground) -> Manoeuvre:
+def side_slope(robot: SkidSteerRobot, ground: Ground) -> Manoeuvre:
     """Rest across a slope, then straight ahead: slip across the wheels alone carries the robot down."""
     return manoeuvre("side slope", robot, ground, [_rest(), *_ramped(robot, ground, [(2.0, SLOPE_MPS, 0.0)])], SLOPE_RAD)
 
@@ -83,17 +83,17 @@ _FIRST_LEGS = [(1.5, 0.3, 0.0), (1.5, 0.8, 0.0), (3.5, 0.6, 0.5), (1.0, 0.0, 0.0
 _MORE_LEGS = [(1.0, 0.0, 0.0), (3.5, 0.7, -0.4), (1.0, 0.0, 0.0), (1.5, -0.4, 0.0), (1.0, 0.0, 0.0), (2.0, 0.0, -1.2)]
 
 
-def free_drive(robot: Robot, ground: Ground) -> Manoeuvre:
+def free_drive(robot: SkidSteerRobot, ground: Ground) -> Manoeuvre:
     """Twenty seconds of speed steps, arcs and spins."""
     return manoeuvre("free drive", robot, ground, _ramped(robot, ground, _FIRST_LEGS + _MORE_LEGS))
 
 
-def short_drive(robot: Robot, ground: Ground) -> Manoeuvre:
+def short_drive(robot: SkidSteerRobot, ground: Ground) -> Manoeuvre:
     """The first half of it: a step, an arc, a spin."""
     return manoeuvre("short drive", robot, ground, _ramped(robot, ground, _FIRST_LEGS))
 
 
-def short_spin(robot: Robot, ground: Ground) -> Manoeuvre:
+def short_spin(robot: SkidSteerRobot, ground: Ground) -> Manoeuvre:
     """Long enough to be steady, too short for a whole turn."""
     return spin(robot, ground, 3.0)
 
@@ -102,7 +102,7 @@ def _rest() -> Command:
     return Command(for_s=REST_S, v_mps=0.0)
 
 
-def steepest_ramp_mps2(robot: Robot, ground: Ground) -> float:
+def steepest_ramp_mps2(robot: SkidSteerRobot, ground: Ground) -> float:
     """Acceleration of rims that keeps wheels on the ground and motors below their limit.
 
     Symbols    a = min(OF_TIPPING g arm / h, OF_TORQUE n tau / (R m)); g the ground's gravity, arm the least distance from the
@@ -115,7 +115,7 @@ def steepest_ramp_mps2(robot: Robot, ground: Ground) -> float:
     return float(max(0.1, min(OF_TIPPING * tipping, OF_TORQUE * pull, MOST_MPS2)))
 
 
-def _ramped(robot: Robot, ground: Ground, legs: list[tuple[float, float, float]]) -> list[Command]:
+def _ramped(robot: SkidSteerRobot, ground: Ground, legs: list[tuple[float, float, float]]) -> list[Command]:
     """Legs of (seconds, m/s, rad/s), each reached by a ramp that takes at most half of it."""
     a, half_track = steepest_ramp_mps2(robot, ground), 0.5 * robot.track_m
     commands, before = [], (0.0, 0.0)

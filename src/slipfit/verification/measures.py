@@ -15,7 +15,7 @@ import numpy as np
 from slipfit.calibration.replay import replay
 from slipfit.calibration.spin_test import SpinGeometry, ratio_from_spin
 from slipfit.engines import EngineRun
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, SkidSteerRobot
 from slipfit.simulation import Trajectory
 from slipfit.verification.manoeuvres import REST_S, SPIN_RADPS, Manoeuvre
 
@@ -78,7 +78,7 @@ class Apart:
         return asdict(self)
 
 
-def paths(drive: Manoeuvre, run: EngineRun, robot: Robot, ground: Ground, *, reached: bool) -> Paths:
+def paths(drive: Manoeuvre, run: EngineRun, robot: SkidSteerRobot, ground: Ground, *, reached: bool) -> Paths:
     """Both paths, of the twin's origin. With `reached` the twin's wheels turn as the engine's did, whose servos may be soft."""
     theirs, ours = run.trajectory(robot), drive.motion
     time_s = np.asarray(ours.time_s)
@@ -106,7 +106,7 @@ def steady_end(run: EngineRun | Trajectory, last_s: float = STEADY_S) -> slice:
     return slice(int(np.searchsorted(run.time_s, run.time_s[-1] - last_s)), None)
 
 
-def spin_rates(run: EngineRun | Trajectory, robot: Robot) -> tuple[float, float]:
+def spin_rates(run: EngineRun | Trajectory, robot: SkidSteerRobot) -> tuple[float, float]:
     """Yaw rate that the rims ask for, and the robot's, over the steady end."""
     last = steady_end(run)
     reached_radps = float(np.abs(run.wheel_speed_radps[last]).mean())
@@ -124,7 +124,7 @@ def is_steady_spin(motion: Trajectory) -> bool:
     return bool(mean > LEAST_SPIN_RADPS and np.ptp(rate) <= STEADY_SHARE * mean and at_limit.mean() < LIMIT_SHARE)
 
 
-def spin_reading(run: EngineRun | Trajectory, robot: Robot, c_long_per_n: float, half_width_m: float = 0.0) -> float:
+def spin_reading(run: EngineRun | Trajectory, robot: SkidSteerRobot, c_long_per_n: float, half_width_m: float = 0.0) -> float:
     """What eq. 3 says for c_lat / c_long, of an engine's spin or of the twin's own; `half_width_m` for wheels on both edges.
 
     Where Coulomb's limit is reached it says something else than c_lat / c_long, but the same for the same motion.
@@ -133,7 +133,7 @@ def spin_reading(run: EngineRun | Trajectory, robot: Robot, c_long_per_n: float,
     return ratio_from_spin(asked, rate, SpinGeometry.of(robot, half_width_m), c_long_per_n=c_long_per_n)
 
 
-def step_reading(run: EngineRun | Trajectory, robot: Robot) -> float:
+def step_reading(run: EngineRun | Trajectory, robot: SkidSteerRobot) -> float:
     """What the speed step says for c_long (1/N), of an engine's run or of the twin's own.
 
     Where Coulomb's limit is reached it says something else, but the same for the same motion. NaN where nothing speeds up.

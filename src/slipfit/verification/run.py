@@ -17,8 +17,8 @@ from slipfit.errors import SimulationError
 from slipfit.exporters import Settings as ExportSettings
 from slipfit.exporters import export
 from slipfit.exporters.bodies import torque_limit_nm
-from slipfit.library import Ground, Robot
-from slipfit.twin import Twin
+from slipfit.library import Ground, SkidSteerRobot
+from slipfit.twin import SkidSteerTwin
 from slipfit.verification.artefacts import RATIO_SHARE, SLOPE_DRIFT_MPS, Evidence, cone_note, find_artefacts
 from slipfit.verification.manoeuvres import REST_S, Manoeuvre, free_drive, short_drive, short_spin, side_slope, speed_step, spin
 from slipfit.verification.measures import (
@@ -52,9 +52,9 @@ LEAST_DRIVE_M, LEAST_CARRIED_M = 0.01, 1e-4
 class Course:
     """A twin's own drives, made once for all engines."""
 
-    def __init__(self, twin: Twin, ground: str | None = None) -> None:
+    def __init__(self, twin: SkidSteerTwin, ground: str | None = None) -> None:
         self.twin, self.ground_name = twin, twin.ground_name(ground)
-        self.robot: Robot = twin.robot
+        self.robot: SkidSteerRobot = twin.robot
         self.ground: Ground = twin.ground(self.ground_name)
         if self.ground.law not in WHEEL_SLIP_LAWS:
             raise SimulationError(
@@ -132,7 +132,7 @@ class Rig:
 
 
 def verify(
-    twin: Twin,
+    twin: SkidSteerTwin,
     engine: str,
     *,
     ground: str | None = None,
@@ -284,12 +284,12 @@ def _about_slope(course: Course) -> list[str]:
     return [f"a side slope of 5° carries the twin by {way:.2g} mm only; directions of friction are not looked for there"]
 
 
-def _carried(run: EngineRun, slope: Manoeuvre, robot: Robot, ground: Ground, soft: bool) -> float:
+def _carried(run: EngineRun, slope: Manoeuvre, robot: SkidSteerRobot, ground: Ground, soft: bool) -> float:
     """How far to its left the slope carried the robot, in the axes of its start."""
     return float(paths(slope, run, robot, ground, reached=soft).engine_m[-1, 1])
 
 
-def quick(twin: Twin, ground: str | None = None) -> list[str]:
+def quick(twin: SkidSteerTwin, ground: str | None = None) -> list[str]:
     """One line for each engine that is installed, in a few seconds: spin and a drive of 10 s, no search for artefacts."""
     from slipfit.engines import available
 

@@ -5,14 +5,14 @@ import pytest
 
 from slipfit.control.static_limit import Footing, largest_acceleration, largest_push_n, polytope, static_limit
 from slipfit.errors import ParameterError
-from slipfit.library import Parameter, find_ground, find_omni_robot
+from slipfit.library import Parameter, find_ground, find_robot
 from slipfit.library.robot import SpeedLoop
 from slipfit.simulation import Scenario, simulate
 from slipfit.simulation.omni_slip import roller_slip
 from slipfit.vehicles.omni_kinematics import grip_axes
 
 PAPER_GROUND = find_ground("ohio_paper")
-OHIO, DELTA = find_omni_robot("ohio_omni"), np.radians(15.0)
+OHIO, DELTA = find_robot("ohio_omni"), np.radians(15.0)
 DEGREES = (0, 15, 30, 45, 60, 75, 90)
 
 #: SPEC 3(b): F_e,max / (m g), solved independently, tolerance 1e-6.
@@ -95,7 +95,7 @@ def test_turning_on_the_spot_rolls_no_roller():
 def test_loads_shift_with_the_acceleration(degrees, is_braking):
     """Three wheels leave no choice: at the largest acceleration, with loads by statics and rollers resisting, the forces along
     the rollers that balance the robot use up one wheel's grip and no other's beyond it."""
-    robot, ground = find_omni_robot("robotino"), find_ground("ohio_paper")
+    robot, ground = find_robot("robotino"), find_ground("ohio_paper")
     mu_w, mu_t = ground.values()["mu_w"], ground.values()["mu_t"]
     d = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
     a = largest_acceleration(footing(robot=robot), (*d, 0.0), is_braking=is_braking) * (-1.0 if is_braking else 1.0)
@@ -116,13 +116,13 @@ def test_loads_shift_with_the_acceleration(degrees, is_braking):
 
 def test_mecanum_wheels_push_along_their_rollers():
     """Ahead, each wheel holds along an axis at 45 degrees, mu_w N / sqrt 2 ahead, and across it mu_t N / sqrt 2."""
-    robot = find_omni_robot("optiodom_mecanum")
+    robot = find_robot("optiodom_mecanum")
     on, values = footing("ohio_paper", robot), find_ground("ohio_paper").values()
     assert np.abs(grip_axes(robot.rolling_rad, robot.roller_rad)) == pytest.approx(np.sqrt(0.5), abs=1e-9)
     assert push(on, 0.0) == pytest.approx((values["mu_w"] + values["mu_t"]) * np.sqrt(0.5), rel=1e-6)
 
 
-MECANUM = find_omni_robot("optiodom_mecanum")
+MECANUM = find_robot("optiodom_mecanum")
 
 
 def prescribed(robot, **changes):

@@ -7,7 +7,7 @@ from side_drives import drive, log_of
 from slipfit.errors import ParameterError
 from slipfit.estimation import FilterSettings
 from slipfit.estimation.online import OnlineSlipFilter
-from slipfit.library import find_omni_robot, find_robot
+from slipfit.library import find_robot
 
 HUSKY = find_robot("husky")
 SETTINGS = FilterSettings(pose_m=0.005, pose_rad=0.005)
@@ -160,7 +160,7 @@ def test_long_drives_forget_what_is_older_than_two_seconds():
 
 
 def test_wheels_of_another_robot_are_a_sentence():
-    omni = OnlineSlipFilter(find_omni_robot("ohio_omni"))
+    omni = OnlineSlipFilter(find_robot("ohio_omni"))
     with pytest.raises(ParameterError, match="omni wheels"):
         omni.rims(0.0, 0.5, 0.5)
     with pytest.raises(ParameterError, match="3 wheels"):

@@ -10,7 +10,7 @@ from side_drives import drive, log_of
 
 from slipfit.errors import LogError, ParameterError
 from slipfit.estimation import FilterSettings, SlipEstimate, estimate
-from slipfit.library import find_omni_robot, find_robot, find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog, read_log
 from slipfit.logs.inspection.record import Severity
 from slipfit.logs.provenance import with_truth
@@ -171,7 +171,7 @@ def test_a_late_pose_is_found_by_the_filter():
 
 def test_an_omni_robots_slip_comes_back():
     """Wheels of Ohio's omni robot turn as for (0.3, 0.1, 1.0); the body does 0.9 of the way ahead and 0.8 of the turn."""
-    robot = find_omni_robot("ohio_omni")
+    robot = find_robot("ohio_omni")
     time_s, said = np.arange(0.0, 20.0, 0.02), np.array([0.3, 0.1, 1.0])
     angles = np.outer(time_s, robot.wheel_map() @ said)
     pose = np.zeros((len(time_s), 3))
@@ -270,7 +270,7 @@ def test_a_log_without_wheels_or_without_anything_beside_them_is_a_sentence():
 
 def test_omni_robots_have_no_rotation_centres_of_sides():
     with pytest.raises(ParameterError, match="omni"):
-        estimate(find_omni_robot("ohio_omni"), log_of(TRUTH, 9), formulation="centres")
+        estimate(find_robot("ohio_omni"), log_of(TRUTH, 9), formulation="centres")
 
 
 def three_wheels(log):
@@ -288,10 +288,10 @@ def sideways(log):
 @pytest.mark.parametrize(
     ("robot", "change", "words"),
     [
-        (find_omni_robot("ohio_omni"), lambda log: log, "left and a right side.*omni robot"),
+        (find_robot("ohio_omni"), lambda log: log, "left and a right side.*omni robot"),
         (HUSKY, three_wheels, "tell 3 wheels; husky has 4"),
-        (find_tracked_robot("packbot"), three_wheels, "tell 3 wheels"),
-        (find_omni_robot("optiodom_mecanum"), three_wheels, "3 wheels; optiodom_mecanum is an omni robot on 4"),
+        (find_robot("packbot"), three_wheels, "tell 3 wheels"),
+        (find_robot("optiodom_mecanum"), three_wheels, "3 wheels; optiodom_mecanum is an omni robot on 4"),
         (HUSKY, sideways, "sideways.*omni"),
     ],
     ids=["omni for sides", "husky for three wheels", "tracks for three wheels", "mecanum for three wheels", "husky aside"],

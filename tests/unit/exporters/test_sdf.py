@@ -18,13 +18,13 @@ from slipfit.contact import LAWS
 from slipfit.errors import ExportError
 from slipfit.exporters import Settings, check_text, export
 from slipfit.exporters.surface import exact_compliances, fork_saturation_mu
-from slipfit.library import Robot, find_any_robot, find_robot, robot_names
+from slipfit.library import find_robot, robot_names
 from slipfit.twin import Twin
 
 GAZEBOS = ("gz", "fortress", "gazebo-classic")
 
 #: What is exported: wheels with rollers are not.
-SKID_STEER = [name for name in robot_names() if isinstance(find_any_robot(name), Robot)]
+SKID_STEER = [name for name in robot_names() if find_robot(name).drive == "skid_steer"]
 
 
 def model_of(text):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipfit.errors import ExportError
+from slipfit.errors import ParameterError
 from slipfit.exporters import export
 from slipfit.library import find_robot
 from unit.twin.twins import example
@@ -14,5 +14,5 @@ def test_the_path_of_a_twin_is_taken_in_its_place(tmp_path):
 
 
 def test_something_else_is_refused_with_a_sentence():
-    with pytest.raises(ExportError, match="twin is of type Robot; expected a Twin, or the path of its file"):
+    with pytest.raises(ParameterError, match="twin is of type SkidSteerRobot; expected a Twin, or the path of its file"):
         export(find_robot("p3at"), "gz")

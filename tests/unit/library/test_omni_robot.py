@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from slipfit.errors import ParameterError
-from slipfit.library import OmniRobot, Robot, find_any_robot, find_omni_robot, find_robot, robot_names
+from slipfit.library import OmniRobot, SkidSteerRobot, find_robot, omni_robot, robot_names, skid_steer_robot
 
 OMNI = ["ohio_omni", "ohio_omni_fit_a", "ohio_omni_fit_b", "robotino", "optiodom_omni3", "optiodom_mecanum"]
 
 
 def refused(robot="robotino", **changes):
-    data = find_omni_robot(robot).to_mapping()
+    data = find_robot(robot).to_mapping()
     for key, value in changes.items():
         (data["wheels"] if key in data["wheels"] or key == "roller_arc_rad" else data)[key] = value
     for gone in [key for key, value in data["wheels"].items() if value is None]:
@@ -24,8 +24,8 @@ def refused(robot="robotino", **changes):
 
 def test_the_library_has_the_robots_of_the_issue():
     assert set(OMNI) <= set(robot_names())
-    assert all(isinstance(find_any_robot(name), OmniRobot) for name in OMNI)
-    assert isinstance(find_any_robot("p3at"), Robot)
+    assert all(isinstance(find_robot(name), OmniRobot) for name in OMNI)
+    assert isinstance(find_robot("p3at"), SkidSteerRobot)
 
 
 def test_the_fits_are_those_of_the_specification():
@@ -34,7 +34,7 @@ def test_the_fits_are_those_of_the_specification():
         ("ohio_omni_fit_a", 0.1009, 1.2734, 0.0677, (0.136, 0.136, 0.1327)),
         ("ohio_omni_fit_b", 0.1018, 1.0523, 0.10, (0.94144, 0.17778, 0.04002)),
     ):
-        robot = find_omni_robot(name)
+        robot = find_robot(name)
         assert np.hypot(*robot.at_m.T) == pytest.approx(np.full(3, r), abs=1e-9)
         assert robot.yaw_inertia_kgm2.value / (robot.mass_kg.value * r**2) == pytest.approx(inertia, abs=1e-6)
         assert robot.wheels.rigid_share == rigid
@@ -43,18 +43,18 @@ def test_the_fits_are_those_of_the_specification():
 
 def test_an_arc_of_each_roller_says_the_same_as_a_rigid_fraction():
     """Eight rollers of 0.9 x 2 pi / 8 each leave a tenth."""
-    data = find_omni_robot("ohio_omni").to_mapping()
+    data = find_robot("ohio_omni").to_mapping()
     del data["wheels"]["rigid_fraction"]
     data["wheels"]["roller_arc_rad"] = 0.9 * 2.0 * math.pi / 8.0
     assert OmniRobot.from_mapping(data, where="x").wheels.rigid_share == pytest.approx(0.1, abs=1e-12)
 
 
 def test_wheels_may_differ_in_radius():
-    data = find_omni_robot("robotino").to_mapping()
+    data = find_robot("robotino").to_mapping()
     data["wheels"]["radius_ratio"] = [1.0, 1.01, 0.99]
     robot = OmniRobot.from_mapping(data, where="x")
     assert robot.radii_m == pytest.approx([0.04, 0.0404, 0.0396])
-    assert robot.wheel_map()[1] == pytest.approx(find_omni_robot("robotino").wheel_map()[1] / 1.01)
+    assert robot.wheel_map()[1] == pytest.approx(find_robot("robotino").wheel_map()[1] / 1.01)
 
 
 class TestBadInput:
@@ -113,8 +113,8 @@ class TestBadInput:
 
     def test_skid_steer_commands_name_what_can_be_done(self):
         with pytest.raises(ParameterError, match=r"drive is omni.*skid-steer robots.*slipfit simulate"):
-            find_robot("robotino")
+            skid_steer_robot("robotino")
 
     def test_a_skid_steer_robot_is_no_omni_robot(self):
-        with pytest.raises(ParameterError, match="p3at: drive is skid_steer; expected an omnidirectional"):
-            find_omni_robot("p3at")
+        with pytest.raises(ParameterError, match="p3at: drive is skid_steer, and this works with omnidirectional robots"):
+            omni_robot("p3at")

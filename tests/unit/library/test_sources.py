@@ -8,7 +8,7 @@ import yaml
 
 import slipfit
 from slipfit.contact import LAWS
-from slipfit.library import Ground, citation, find_any_robot, find_ground, find_robot, ground_names, references, robot_names
+from slipfit.library import Ground, citation, find_ground, find_robot, ground_names, references, robot_names
 
 SOURCE = Path(slipfit.__file__).parent
 BIB = (SOURCE / "library" / "references.bib").read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ class TestEveryFile:
         assert yaml.safe_load(path.read_text(encoding="utf-8"))["name"] == path.stem
 
     def test_what_is_saved_reads_back_equal(self, path, tmp_path):
-        load = {"robots": find_any_robot, "grounds": Ground.load}[path.parent.name]
+        load = {"robots": find_robot, "grounds": Ground.load}[path.parent.name]
         record = load(path)
         record.save(tmp_path / "again.yaml")
         assert load(tmp_path / "again.yaml") == record
@@ -55,7 +55,7 @@ class TestEveryFile:
 
 @pytest.mark.parametrize("name", robot_names())
 def test_robots_are_found_by_name(name):
-    assert find_any_robot(name).name == name
+    assert find_robot(name).name == name
 
 
 @pytest.mark.parametrize("name", ground_names())

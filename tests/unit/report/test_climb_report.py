@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import pytest
 from scipy.spatial.transform import Rotation
 
-from slipfit.library import find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.report.climb_picture import draw_climb
 from slipfit.report.climb_profile import Profile, climb_profile, hard_ground
 from slipfit.report.climb_replay import climb_scene
@@ -20,7 +20,7 @@ from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles.tracked import TRACK_COLUMNS
 
-PACKBOT = find_tracked_robot("packbot")
+PACKBOT = find_robot("packbot")
 CURB = find_climb("curb_117mm")
 
 #: packbot's file: radius 0.089, axles 0.508 apart, mass in their middle and 0.075 up.

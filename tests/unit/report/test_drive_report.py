@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from slipfit.errors import SlipfitError
-from slipfit.library import find_ground, find_omni_robot, find_robot
+from slipfit.library import find_ground, find_robot
 from slipfit.report.drive_figures import commanded_speeds, over_time
 from slipfit.report.drive_report import drive_page, write_drive_report
 from slipfit.report.playing import MOST_FRAMES
@@ -17,7 +17,7 @@ from slipfit.report.top_view import drawn_robot, frame_places, rigid_wheels, sli
 from slipfit.simulation import Scenario, simulate
 from slipfit.simulation.outcome import Outcome
 
-P3AT, OHIO, MECANUM = find_robot("p3at"), find_omni_robot("ohio_omni"), find_omni_robot("optiodom_mecanum")
+P3AT, OHIO, MECANUM = find_robot("p3at"), find_robot("ohio_omni"), find_robot("optiodom_mecanum")
 TURN = Scenario(commands=[{"for_s": 2.0, "v_mps": 0.5, "yaw_rate_radps": 1.0}])
 ASLANT = Scenario(ground={"surface": "ohio_carpet"}, step_s=0.0005, commands=[{"for_s": 2.0, "v_mps": 0.1, "vy_mps": 0.05}])
 DRIVES = {"p3at": (P3AT, TURN), "ohio_omni": (OHIO, ASLANT), "optiodom_mecanum": (MECANUM, ASLANT)}
@@ -118,7 +118,7 @@ def test_commands_are_those_of_the_scenario():
     """0.5 m/s and 1 rad/s with wheels of 0.11 m, 0.201 m to the side: (0.5 ∓ 0.201)/0.11 rad/s. A motor's are at no load."""
     asked = commanded_speeds(P3AT, TURN, np.array([0.0, 1.9]))
     assert asked[-1] == pytest.approx(np.array([0.299, 0.701, 0.299, 0.701]) / 0.11)
-    robotino = find_omni_robot("robotino")
+    robotino = find_robot("robotino")
     ahead = Scenario(ground={"surface": "ohio_carpet"}, commands=[{"for_s": 1.0, "v_mps": 0.2, "profile": "step"}])
     # Wheel at 60°, rolling along 150°: cos(150°) 0.2 / 0.04.
     assert commanded_speeds(robotino, ahead, np.array([1.0]))[0, 0] == pytest.approx(np.cos(np.radians(150.0)) * 5.0)

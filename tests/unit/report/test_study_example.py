@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipfit.library import find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.report.study_example import _as_in_run, step_view
 from slipfit.simulation.climb_scenario import as_climb, find_climb
 from slipfit.study import prepare
@@ -12,7 +12,7 @@ from studies import study
 
 @pytest.mark.parametrize("climb", ["curb_117mm", "stairs", "ramp_20deg", "ditch"])
 def test_robot_and_obstacle_have_the_numbers_of_the_run(climb):
-    model = ClimbModel(find_tracked_robot("packbot"), find_climb(climb), {}, "climbed")
+    model = ClimbModel(find_robot("packbot"), find_climb(climb), {}, "climbed")
     numbers = {"height_m": 0.09, "sprocket_radius_m": 0.1, "centre_of_mass_height_m": 0.08, "mass_kg": 30.0}
     robot, drawn = _as_in_run(model, numbers)
     assert drawn.obstacle.height_m == 0.09
@@ -24,7 +24,7 @@ def test_robot_and_obstacle_have_the_numbers_of_the_run(climb):
 
 def test_a_run_over_terrain_is_drawn_where_it_began():
     field = {"kind": "field", "terrain": "bump_3cm", "start_m": [0.3, 0.1], "heading_rad": 0.0, "run_m": 1.3}
-    model = ClimbModel(find_tracked_robot("packbot"), as_climb({"mu_static": 0.8, "obstacle": field}), {}, "climbed")
+    model = ClimbModel(find_robot("packbot"), as_climb({"mu_static": 0.8, "obstacle": field}), {}, "climbed")
     _, drawn = _as_in_run(model, {"start_x_m": 0.5, "heading_rad": 0.2})
     assert drawn.obstacle.start_m == (0.5, 0.1)
     assert drawn.obstacle.heading_rad == 0.2

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from slipfit.library import find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.climb_scenario import as_climb
 from varied import robot_with
 
-PACKBOT = find_tracked_robot("packbot")
+PACKBOT = find_robot("packbot")
 
 
 def on_concrete(**changes):

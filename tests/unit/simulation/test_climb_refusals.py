@@ -3,7 +3,7 @@
 import pytest
 
 from slipfit.errors import SlipfitError
-from slipfit.library import TrackedRobot, find_tracked_robot
+from slipfit.library import TrackedRobot, find_robot
 from slipfit.simulation import simulate_many
 from slipfit.simulation.climb_scenario import as_climb, find_climb
 
@@ -46,7 +46,7 @@ def test_climbs_that_make_no_sense_are_refused(scenario, vary, sentence):
 
 def test_belts_of_few_segments_are_refused():
     """Four along the underside and three around half a sprocket are the least on which a belt stands."""
-    data = find_tracked_robot("packbot").to_mapping()
+    data = find_robot("packbot").to_mapping()
     data["tracks"]["segments"] = 8
     with pytest.raises(SlipfitError, match=r"segments"):
         TrackedRobot.from_mapping(data, where="coarse")

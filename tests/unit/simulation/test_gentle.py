@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from slipfit.errors import ParameterError
-from slipfit.library import Parameter, find_ground, find_omni_robot
+from slipfit.library import Parameter, find_ground, find_robot
 from slipfit.simulation import Scenario
 from slipfit.simulation.commands import command_table
 from slipfit.simulation.gentle import REST_S, STEEPEST, gentle_move, saved_slip
 
-OHIO, PAPER = find_omni_robot("ohio_omni"), find_ground("ohio_paper")
+OHIO, PAPER = find_robot("ohio_omni"), find_ground("ohio_paper")
 _WHEELS = OHIO.wheels.model_copy(update={"rigid_fraction": Parameter("rigid_fraction", 0.0)})
 ALL_ROLLERS = OHIO.model_copy(update={"wheels": _WHEELS})
 DELTA = np.radians(15.0)

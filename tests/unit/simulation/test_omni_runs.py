@@ -5,7 +5,7 @@ import pytest
 
 from robots import ground_with
 from slipfit.errors import SimulationError
-from slipfit.library import OmniRobot, find_ground, find_omni_robot
+from slipfit.library import OmniRobot, find_ground, find_robot
 from slipfit.report.figures import draw_drive
 from slipfit.simulation import Scenario, Trajectory, simulate, simulate_many
 from slipfit.simulation.commands import command_table
@@ -18,7 +18,7 @@ SIDEWAYS = [{"for_s": 1.0, "vy_mps": 0.1}]
 
 def test_a_sideways_command_turns_the_wheels_as_the_kinematics_say():
     """Robotino, 0.1 m/s to the left: (0.5, -1, 0.5) x 0.1 / 0.04 rad/s; by hand from its wheels at 60, 180, 300 degrees."""
-    robot = find_omni_robot("robotino").model_copy(update={"powertrain": find_omni_robot("ohio_omni").powertrain})
+    robot = find_robot("robotino").model_copy(update={"powertrain": find_robot("ohio_omni").powertrain})
     assert command_table(robot, Scenario(commands=SIDEWAYS))[-1] == pytest.approx([1.25, -2.5, 1.25], abs=1e-6)
 
 
@@ -64,7 +64,7 @@ def test_numbers_of_rollers_can_be_varied_and_wrong_names_tell_the_right_ones():
 def test_a_start_sideways_rolls_along():
     """Rolling without slip along the rollers' axes at the start, as wheels of other robots do."""
     start = {"v_mps": 0.1, "vy_mps": 0.2, "yaw_rate_radps": 0.3}
-    robot = find_omni_robot("ohio_omni")
+    robot = find_robot("ohio_omni")
     drive = simulate(robot, Scenario(commands=[{"for_s": 0.01, "v_mps": 0.0}], start=start), ground=ground_with("arctan"))
     assert drive.wheel_speed_radps[0] == pytest.approx(robot.wheel_map() @ (0.1, 0.2, 0.3))
     assert np.abs(roller_slip(drive, robot)[0, :, 0]).max() < 1e-12
@@ -79,7 +79,7 @@ def test_files_read_back_as_they_were(tmp_path):
 
 
 def test_the_figure_shows_slip_along_the_rollers():
-    robot = find_omni_robot("ohio_omni")
+    robot = find_robot("ohio_omni")
     drive = simulate(robot, Scenario(commands=SIDEWAYS), ground=PAPER)
     slip = draw_drive(drive, robot).axes[2]
     assert slip.get_title(loc="left") == "slip velocity along the rollers' axes"
@@ -96,7 +96,7 @@ def test_a_run_with_a_number_that_is_none_has_no_result(name):
 
 def test_more_rollers_of_the_same_size_leave_less_between_them():
     """Rollers of 0.6 rad: 8 of them leave 1 - 8 * 0.6 / (2 pi) of a turn rigid, 10 leave 1 - 10 * 0.6 / (2 pi)."""
-    data = find_omni_robot("ohio_omni").to_mapping()
+    data = find_robot("ohio_omni").to_mapping()
     wheels = {key: entry for key, entry in data["wheels"].items() if key != "rigid_fraction"} | {"roller_arc_rad": 0.6}
     eight, ten = (OmniRobot.from_mapping(data | {"wheels": wheels | {"rollers": count}}, where="rollers") for count in (8, 10))
     batch = simulate_many(eight, Scenario(commands=SIDEWAYS), {"rollers": [8.0, 10.0]}, ground=PAPER)

@@ -5,7 +5,7 @@ import pytest
 
 from robots import busy_scenario
 from slipfit.errors import ParameterError
-from slipfit.library import find_ground, find_omni_robot, find_robot
+from slipfit.library import find_ground, find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
@@ -77,7 +77,7 @@ PAIRS += [(robot, ground) for robot in OMNI for ground in ("ohio_paper", "ohio_c
 def test_every_step_agrees_with_one_millisecond(robot, ground, profile):
     """The longest step that is not divided, and two that are."""
     speed, yaw_rate = (SKID_STEER | OMNI)[robot]
-    record = find_omni_robot(robot) if robot in OMNI else find_robot(robot)
+    record = find_robot(robot)
     surface = find_ground(ground)
     drives = {
         step_s: simulate(record, random_drive(speed, yaw_rate, profile, step_s, is_omni=robot in OMNI), ground=surface)

@@ -9,7 +9,7 @@ import pytest
 from known_twins import known_twin
 from robots import changed, ground_with
 from slipfit.contact import LAWS
-from slipfit.library import OmniRobot, find_ground, find_omni_robot, find_robot, find_tracked_robot
+from slipfit.library import OmniRobot, find_ground, find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.climb import climb_bounds, climb_numbers
 from slipfit.simulation.climb_scenario import as_climb, find_climb
@@ -40,7 +40,7 @@ def numbers_of(robot, ground, scenario):
 
 
 def omni_changed(name, **wheels):
-    data = find_omni_robot(name).to_mapping()
+    data = find_robot(name).to_mapping()
     data["wheels"] = {key: entry for key, entry in (data["wheels"] | wheels).items() if entry is not None}
     return OmniRobot.from_mapping(data, where="changed robot")
 
@@ -52,8 +52,8 @@ DRIVES = {
     "skid-steer": drive_of(find_robot("p3at"), ground_with("wheel_slip"), ground=TILTED),
     "motors": drive_of(LYNX, "rover_tyre", ground=TILTED),
     "shafts": drive_of(find_robot("lynxmotion_4wd3_shaft"), "rover_tyre", STEPS, ground=TILTED, energy=True),
-    "omni": drive_of(find_omni_robot("ohio_omni"), ground_with("arctan"), OMNI_RAMPS, ground=TILTED),
-    "mecanum": drive_of(find_omni_robot("optiodom_mecanum"), ground_with("arctan"), OMNI_RAMPS, ground=TILTED),
+    "omni": drive_of(find_robot("ohio_omni"), ground_with("arctan"), OMNI_RAMPS, ground=TILTED),
+    "mecanum": drive_of(find_robot("optiodom_mecanum"), ground_with("arctan"), OMNI_RAMPS, ground=TILTED),
     "rollers with gaps": drive_of(
         omni_changed("ohio_omni", rigid_fraction=None, roller_arc_rad=0.6), ground_with("arctan"), OMNI_STEPS
     ),
@@ -179,7 +179,7 @@ CLIMBS = {
     "turning on the spot": short("turn_in_sand"),
     "field": as_climb({"mu_static": 0.8, "obstacle": {"kind": "field", "terrain": "bump_3cm", "run_m": 0.5}, "duration_s": 0.2}),
 }
-PACKBOT = find_tracked_robot("packbot")
+PACKBOT = find_robot("packbot")
 CLIMB_NUMBERS = [(kind, name) for kind, climb in CLIMBS.items() for name in climb_numbers(PACKBOT, climb)]
 
 

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from slipfit.errors import ParameterError
-from slipfit.library import Terrain, find_tracked_robot
+from slipfit.library import Terrain, find_robot
 from slipfit.report.study_example import example_panel
 from slipfit.report.study_report import study_page
 from slipfit.simulation import simulate_many
@@ -116,7 +116,7 @@ class TestTrackedRobot:
         prepared = prepare(curb())
         inputs = prepared.sampler.inputs([Span(1, 0, 8)])
         found = prepared.model.evaluate(inputs, 1)
-        batch = simulate_many(find_tracked_robot("packbot"), CLIMB, inputs, ends_only=True)
+        batch = simulate_many(find_robot("packbot"), CLIMB, inputs, ends_only=True)
         assert np.array_equal(found.outcome == 0, batch.has_climbed)
         assert [prepared.model.outcomes[k] for k in found.outcome] == [outcome.name.lower() for outcome in batch.outcomes]
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from slipfit.errors import ParameterError
-from slipfit.library import find_ground, find_tracked_robot
+from slipfit.library import find_ground, find_robot
 from slipfit.study.run import prepare
 from slipfit.study.sample import Span
 from slipfit.twin import FittedParameter, Status, TrackedTwin, TrackGround
 from slipfit.twin.uncalibrated import uncalibrated_twin
 from studies import study, tally_of
 
-PACKBOT = find_tracked_robot("packbot")
+PACKBOT = find_robot("packbot")
 BASE = {
     "schema": "slipfit/study/1",
     "scenario": "curb_117mm_dry_concrete",

@@ -13,15 +13,25 @@ from slipfit.calibration.validation import validate
 from slipfit.errors import ParameterError, SlipfitError
 from slipfit.estimation.motion import motion_of
 from slipfit.exporters import export
-from slipfit.library import find_ground, find_omni_robot, find_robot, find_tracked_robot
+from slipfit.library import find_ground, find_robot
 from slipfit.library.schemas import schema_path
 from slipfit.simulation import simulate
 from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.simulation.climb_twin import climber_on_ground
-from slipfit.simulation.run import as_driver
-from slipfit.twin import FittedParameter, LogOrigin, OmniTwin, Status, TrackedTwin, Twin, load_twin
+from slipfit.twin import (
+    FittedParameter,
+    LogOrigin,
+    OmniTwin,
+    SkidSteerTwin,
+    Status,
+    TrackedTwin,
+    TrackGround,
+    Twin,
+    find_driver,
+    skid_steer_twin,
+)
 from slipfit.twin.posterior import spreads, without
-from slipfit.twin.uncalibrated import track_ground, uncalibrated_twin
+from slipfit.twin.uncalibrated import uncalibrated_twin
 from slipfit.vehicles.kinematic import IcrDrive, body_velocity
 from unit.twin.tracked_twins import FOUND, mapping, twin
 from unit.twin.twins import example
@@ -35,7 +45,7 @@ def climb(**more):
 
 
 def on_ground(driver, *rest):
-    return climber_on_ground(as_driver(driver), *rest)
+    return climber_on_ground(find_driver(driver), *rest)
 
 
 def test_what_was_saved_is_loaded_by_its_drive(tmp_path):
@@ -44,12 +54,12 @@ def test_what_was_saved_is_loaded_by_its_drive(tmp_path):
     data["grounds"]["floor"]["parameters"]["mu_dynamic"]["value"] = 0.1 + 0.2
     before = TrackedTwin.from_mapping(data, where="here")
     before.save(tmp_path / "a.twin.yaml")
-    again = load_twin(tmp_path / "a.twin.yaml")
+    again = Twin.load(tmp_path / "a.twin.yaml")
     assert isinstance(again, TrackedTwin)
     assert again == before
     assert list(again.to_mapping())[-1] == "provenance"
     example().save(tmp_path / "b.twin.yaml")
-    assert isinstance(load_twin(tmp_path / "b.twin.yaml"), Twin)
+    assert isinstance(Twin.load(tmp_path / "b.twin.yaml"), SkidSteerTwin)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +87,7 @@ def test_a_bad_file_is_one_sentence(path, value, said):
 
 def test_editors_know_twins_of_every_drive():
     check = Draft202012Validator(json.loads(schema_path(Twin).read_text(encoding="utf-8")))
-    omni = uncalibrated_twin(find_omni_robot("robotino"), find_ground("ohio_paper"))
+    omni = uncalibrated_twin(find_robot("robotino"), find_ground("ohio_paper"))
     for data in (mapping(), *(yaml.safe_load(made.to_yaml()) for made in (example(), omni, twin()))):
         assert list(check.iter_errors(data)) == []
     assert not check.is_valid(mapping(grounds__floor__law="wheel_slip"))
@@ -88,7 +98,7 @@ def test_editors_know_twins_of_every_drive():
 
 def test_code_for_robots_on_wheels_refuses_it_in_a_sentence(tmp_path):
     twin().save(tmp_path / "t.yaml")
-    for use in (Twin.load, lambda path: export(path, "gz"), lambda path: validate(path, tmp_path / "x.mcap")):
+    for use in (skid_steer_twin, lambda path: export(path, "gz"), lambda path: validate(path, tmp_path / "x.mcap")):
         with pytest.raises(SlipfitError, match=r"t\.yaml: a twin of a tracked robot, and this works with .* skid-steer"):
             use(tmp_path / "t.yaml")
     with pytest.raises(ParameterError, match="is a drive for robots on wheels"):
@@ -184,13 +194,13 @@ def test_a_ground_beside_a_robot_is_refused():
 
 def test_grounds_files_become_grounds_of_a_twin():
     """Spreads of the file are those of the draws; Coulomb's friction is that of tracks in every direction."""
-    sand = uncalibrated_twin(find_tracked_robot("packbot"), find_ground("dry_sand"))
+    sand = uncalibrated_twin(find_robot("packbot"), find_ground("dry_sand"))
     assert isinstance(sand, TrackedTwin)
     assert sand.values()["k_phi"] == 1528430.0
     assert sand.draws(20000, seed=1)["k_phi"].std() == pytest.approx(240000.0, rel=0.02)
-    assert track_ground(find_ground("wet_concrete")).parameters["mu_static"].value == 0.8
+    assert TrackGround.of_file(find_ground("wet_concrete")).parameters["mu_static"].value == 0.8
     with pytest.raises(ParameterError, match="law arctan; tracks slide by Coulomb's"):
-        track_ground(find_ground("ohio_paper"))
+        TrackGround.of_file(find_ground("ohio_paper"))
     with pytest.raises(ParameterError, match="law soil, which twins of robots on wheels do not hold"):
         uncalibrated_twin(find_robot("p3at"), find_ground("dry_sand"))
 
@@ -224,7 +234,7 @@ def test_a_newer_ground_keeps_what_it_does_not_tell():
     assert list(extended.grounds) == ["floor", "sand", "yard"]
     assert extended.grounds["floor"].parameter("mu").value == 0.62
     with pytest.raises(ParameterError, match="of packbot, and this of maxxii"):
-        TrackedTwin.new_or_extended(twin(), find_tracked_robot("maxxii"), {"yard": newer}, [])
+        TrackedTwin.new_or_extended(twin(), find_robot("maxxii"), {"yard": newer}, [])
 
 
 def ground_of_states_of_two_models():
@@ -248,7 +258,7 @@ def test_a_constant_is_replaced_in_twins_of_every_drive():
 
 
 def test_an_omni_robots_twin_drives_on_its_ground():
-    made = uncalibrated_twin(find_omni_robot("robotino"), find_ground("ohio_paper"))
+    made = uncalibrated_twin(find_robot("robotino"), find_ground("ohio_paper"))
     again = OmniTwin.from_mapping(made.to_mapping(), where="r.twin.yaml")
     assert again.ground().values() == find_ground("ohio_paper").values()
     assert motion_of(again).is_omni

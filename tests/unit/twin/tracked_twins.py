@@ -1,7 +1,7 @@
 """A tracked robot's twin: what tests of such twins start from."""
 
 from slipfit.contact import TRACK_LAWS
-from slipfit.library import find_tracked_robot
+from slipfit.library import find_robot
 from slipfit.twin import TrackedTwin
 
 FOUND = {"status": "converged", "source": "log 9f3c12"}
@@ -13,7 +13,7 @@ def mapping(**changes):
     soil = {name: {"value": value, **FOUND} for name, value in SAND.items()}
     data = {
         "schema": "slipfit/twin/1",
-        "robot": find_tracked_robot("packbot").to_mapping(),
+        "robot": find_robot("packbot").to_mapping(),
         "grounds": {
             "floor": {
                 "law": "stiction",

@@ -8,7 +8,7 @@ import pytest
 
 from robots import busy_scenario, ground_with
 from slipfit.contact import LAWS
-from slipfit.library import find_omni_robot
+from slipfit.library import find_robot
 from slipfit.simulation import Scenario, simulate_many
 from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
@@ -71,7 +71,7 @@ def test_rovers_on_soil(robot):
 @pytest.mark.parametrize("robot", ["ohio_omni", "robotino", "optiodom_mecanum"])
 def test_omni_robots(robot):
     scenario = Scenario(commands=OMNI_TURNING)
-    mass = find_omni_robot(robot).mass_kg.value
+    mass = find_robot(robot).mass_kg.value
     ranges = {"mass_kg": (0.5 * mass, 2.0 * mass), "start_v_mps": (-0.5, 1.0), "mu": (0.05, 0.8)}
     assert_alike_in_any_order(lambda vary: simulate_many(robot, scenario, vary, ground=ground_with("arctan")), ranges)
 

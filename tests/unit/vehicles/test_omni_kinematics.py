@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from slipfit.library import find_omni_robot
+from slipfit.library import find_robot
 from slipfit.vehicles.omni_kinematics import body_map, free_motions, grip_axes, wheel_map
 
 SQUARE = [[0.1, 0.15], [0.1, -0.15], [-0.1, 0.15], [-0.1, -0.15]]
@@ -43,7 +43,7 @@ def test_a_wheel_counts_the_other_way_when_it_points_the_other_way():
 
 @pytest.mark.parametrize("robot", ["ohio_omni", "robotino", "optiodom_omni3", "optiodom_mecanum"])
 def test_forward_kinematics_undo_the_inverse(robot):
-    record = find_omni_robot(robot)
+    record = find_robot(robot)
     motion = np.array([0.3, -0.2, 0.7])
     back = body_map(record.at_m, record.rolling_rad, record.roller_rad, record.radii_m) @ record.wheel_map() @ motion
     assert back == pytest.approx(motion, abs=1e-12)
@@ -52,13 +52,13 @@ def test_forward_kinematics_undo_the_inverse(robot):
 
 def test_robots_of_recordings_have_the_directions_that_recordings_show():
     """Robotino: set speeds of motors against those of the body. OptiOdom: wheel increments against tracked motion, to 5 %."""
-    robotino = find_omni_robot("robotino")
+    robotino = find_robot("robotino")
     assert robotino.wheel_map()[:, :2] * 0.04 == pytest.approx(np.array([[-0.866, 0.5], [0.0, -1.0], [0.866, 0.5]]), abs=1e-3)
     measured = np.array([[-34696.0, -19649.1], [34489.9, -20036.5], [775.4, 39778.6]])  # ticks per metre, 12288 a turn
-    omni3 = find_omni_robot("optiodom_omni3").wheel_map()[:, :2] * 12288.0 / (2.0 * math.pi)
+    omni3 = find_robot("optiodom_omni3").wheel_map()[:, :2] * 12288.0 / (2.0 * math.pi)
     assert np.abs(omni3 - measured).max() < 0.05 * 38347.0
     measured = np.array([[0.918, -0.948, -0.176], [-0.909, -0.954, -0.176], [0.915, 0.958, -0.182], [-0.911, 0.952, -0.182]])
-    mecanum = find_omni_robot("optiodom_mecanum").wheel_map() * 0.03
+    mecanum = find_robot("optiodom_mecanum").wheel_map() * 0.03
     assert np.abs(mecanum - measured).max() < 0.1  # its wheels roll on more than their nominal radius
     assert (np.sign(mecanum) == np.sign(measured)).all()
 

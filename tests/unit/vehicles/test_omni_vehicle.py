@@ -8,13 +8,13 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from robots import ground_with, run_kernel
-from slipfit.library import OmniRobot, find_ground, find_omni_robot
+from slipfit.library import OmniRobot, find_ground, find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.omni_slip import roller_forces, roller_slip, touches_rigid
 from slipfit.vehicles import omni, planar_body
 
 G = 9.81
-OHIO, PAPER, CARPET = find_omni_robot("ohio_omni"), find_ground("ohio_paper"), find_ground("ohio_carpet")
+OHIO, PAPER, CARPET = find_robot("ohio_omni"), find_ground("ohio_paper"), find_ground("ohio_carpet")
 EVERY_ROBOT = ["ohio_omni", "robotino", "optiodom_omni3", "optiodom_mecanum"]
 
 #: All directions, turning, reversal and rest.
@@ -32,7 +32,7 @@ def busy(**changes):
 
 
 def changed(name, **changes):
-    data = find_omni_robot(name).to_mapping()
+    data = find_robot(name).to_mapping()
     for key, value in changes.items():
         (data["wheels"] if key in data["wheels"] else data)[key] = value
     return OmniRobot.from_mapping(data, where="changed")
@@ -154,7 +154,7 @@ class TestMechanics:
     @pytest.mark.parametrize("robot", EVERY_ROBOT)
     def test_forces_move_the_body(self, robot):
         """Newton: sum of the wheels' forces is mass times specific force, their moment inertia times yaw acceleration."""
-        record = find_omni_robot(robot)
+        record = find_robot(robot)
         drive = simulate(record, busy(record_s=0.001), ground=PAPER)
         mass, inertia, at = record.mass_kg.value, record.yaw_inertia_kgm2.value, record.at_m
         np.testing.assert_allclose(drive.force_x_n.sum(axis=1)[1:], mass * drive.fx_mps2[1:], atol=1e-9 * mass * G)
@@ -176,7 +176,7 @@ class TestMechanics:
     @pytest.mark.parametrize("robot", EVERY_ROBOT)
     def test_without_roller_friction_robots_come_to_roll_as_their_kinematics_say(self, robot):
         """mu_t = 0: nothing brakes, so that steady motion has no slip along the rollers' axes, with any powertrain."""
-        record = find_omni_robot(robot)
+        record = find_robot(robot)
         wanted = np.array([0.08, -0.05, 0.3])
         speeds = (record.wheel_map() @ wanted).tolist()
         friction = {"viscous_friction_nm_s_per_rad": 0.0} if robot == "robotino" else {}
@@ -244,7 +244,7 @@ class TestMechanics:
 class TestLoads:
     def test_three_wheels_balance_the_weight_while_accelerating(self):
         """Statics: loads add up to the weight, their moments to that of weight and specific force of the step before."""
-        record = find_omni_robot("optiodom_omni3")
+        record = find_robot("optiodom_omni3")
         drive = simulate(record, busy(record_s=0.001), ground=PAPER)
         weight, height = record.mass_kg.value * G, record.centre_of_mass_m.value[2]
         np.testing.assert_allclose(drive.load_n.sum(axis=1), weight, rtol=1e-12)

@@ -27,7 +27,7 @@ from slipfit.calibration.ladder.comparison import Drive, Ladder
 from slipfit.calibration.ladder.fit import FittedRung, measured, predicted_motion
 from slipfit.calibration.ladder.rungs import Rung, Values, ideal
 from slipfit.calibration.ladder.windows import Windows, windows_of
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.deviation import finite_median
 from slipfit.library.files import write_json
 from slipfit.logs import DriveLog
@@ -155,7 +155,13 @@ def attribute(ladder: Ladder, log: DriveLog, *, counts_per_turn: TurnCounts | No
 
 
 def attribution_of(
-    drive: Drive, fit: FittedRung, log: DriveLog, robot: Robot, horizon_s: float, *, counts_per_turn: TurnCounts | None = None
+    drive: Drive,
+    fit: FittedRung,
+    log: DriveLog,
+    robot: SkidSteerRobot,
+    horizon_s: float,
+    *,
+    counts_per_turn: TurnCounts | None = None,
 ) -> Attribution:
     windows, rims = drive.windows, drive.rims
     values = fit.as_values()
@@ -205,7 +211,7 @@ def _uncorrected(log: DriveLog, rims: Rims, windows: Windows, horizon_s: float, 
     return np.where((at >= 0)[:, None] & np.isfinite(said), said, corrected)
 
 
-def _as_logged(log: DriveLog, corrected: DriveLog, robot: Robot, counts_per_turn: TurnCounts | None) -> Rims | None:
+def _as_logged(log: DriveLog, corrected: DriveLog, robot: SkidSteerRobot, counts_per_turn: TurnCounts | None) -> Rims | None:
     """The wheels as the log had them, in the rows that the inspection kept; None where it changed no number of them."""
     mended, raw = corrected[ENCODERS], log[ENCODERS]
     kept = np.isin(raw.stamps_ns, mended.stamps_ns)

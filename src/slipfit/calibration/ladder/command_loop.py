@@ -22,7 +22,7 @@ from scipy.optimize import least_squares
 
 from slipfit.calibration.ladder.windows import Windows
 from slipfit.calibration.spread import block_scores, inverse_of, quantile, robust_weights
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import ENCODERS, SIDES, side_column
@@ -163,7 +163,7 @@ class Pieces:
         return x
 
 
-def pieces_of(log: DriveLog, robot: Robot, rims: Rims, windows: Windows) -> Pieces | None:
+def pieces_of(log: DriveLog, robot: SkidSteerRobot, rims: Rims, windows: Windows) -> Pieces | None:
     """The windows that last the horizon; commands on the clock of the measured speeds. None where the log has no commands."""
     commands = commanded_rims(log, robot)
     if commands is None:
@@ -177,7 +177,7 @@ def pieces_of(log: DriveLog, robot: Robot, rims: Rims, windows: Windows) -> Piec
     return Pieces(start, (shifted, _ages(shifted)), at, _known(log, robot, rims, start), measured)
 
 
-def _known(log: DriveLog, robot: Robot, rims: Rims, start_s: np.ndarray) -> np.ndarray:
+def _known(log: DriveLog, robot: SkidSteerRobot, rims: Rims, start_s: np.ndarray) -> np.ndarray:
     """The latest speeds of both sides at each start, (n, 2): a line to the next sample would tell what comes."""
     channel, names = log[ENCODERS], [side_column("speed", side) for side in SIDES]
     if not set(names) <= set(channel.columns):

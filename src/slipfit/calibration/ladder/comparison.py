@@ -15,7 +15,7 @@ from slipfit.calibration.ladder.rungs import RegressedRung, Rung, Values, drifti
 from slipfit.calibration.ladder.windows import Windows, blocks_of, windows_of
 from slipfit.calibration.spread import quantile
 from slipfit.errors import LogError
-from slipfit.library import Robot, find_robot
+from slipfit.library import SkidSteerRobot, skid_steer_robot
 from slipfit.library.deviation import finite_median
 from slipfit.library.files import write_json
 from slipfit.logs import DriveLog
@@ -47,13 +47,13 @@ LEAST_GAIN, MOST_GAIN = 0.6, 1.05
 FEWEST_WINDOWS = 12
 
 
-def rungs_of(robot: Robot) -> list[Rung]:
+def rungs_of(robot: SkidSteerRobot) -> list[Rung]:
     """All rungs without a regression, simplest first."""
     laws = [ContactRung(robot, "wheel_slip"), ContactRung(robot, "magic_formula")]
     return [ideal(robot), equal_slip(robot), track_and_gain(robot), icr(robot), drifting_icr(robot), *laws]
 
 
-def regressions_of(robot: Robot) -> list[RegressedRung]:
+def regressions_of(robot: SkidSteerRobot) -> list[RegressedRung]:
     """Rungs with a regression on top of another one."""
     return [RegressedRung(icr(robot)), RegressedRung(ContactRung(robot, "wheel_slip"))]
 
@@ -70,7 +70,7 @@ class Drive:
     notes: tuple[str, ...] = ()
 
 
-def drive_of(log: DriveLog, robot: Robot, *, horizon_s: float = 2.0, counts_per_turn: TurnCounts | None = None) -> Drive:
+def drive_of(log: DriveLog, robot: SkidSteerRobot, *, horizon_s: float = 2.0, counts_per_turn: TurnCounts | None = None) -> Drive:
     """Inspected, corrected, cut into windows; a log that cannot be used is an error that says why."""
     inspection = inspect_log(log, robot)
     name = log.source or log.about or "drive"
@@ -164,7 +164,7 @@ class Scored:
 class Ladder:
     """All rungs on one drive."""
 
-    robot: Robot
+    robot: SkidSteerRobot
     drive: Drive
     horizon_s: float
     rungs: tuple[Scored, ...]
@@ -294,7 +294,7 @@ def numbers(fit: FittedRung) -> list[str]:
 def compare(
     log: DriveLog,
     *,
-    robot: Robot | str | Path,
+    robot: SkidSteerRobot | str | Path,
     horizon_s: float = 2.0,
     counts_per_turn: TurnCounts | None = None,
     truth: str | None = None,
@@ -308,14 +308,14 @@ def compare(
     truth : the pose that serves as truth, as in `read_log`
     """
     log = with_truth(log, truth)
-    chosen_robot = robot if isinstance(robot, Robot) else find_robot(robot)
+    chosen_robot = skid_steer_robot(robot, "compare")
     progress(f"inspecting {log.source or 'the drive'}")
     return ladder_of(
         drive_of(log, chosen_robot, horizon_s=horizon_s, counts_per_turn=counts_per_turn), chosen_robot, horizon_s, progress
     )
 
 
-def ladder_of(drive: Drive, robot: Robot, horizon_s: float, progress: Callable[[str], None] = lambda _: None) -> Ladder:
+def ladder_of(drive: Drive, robot: SkidSteerRobot, horizon_s: float, progress: Callable[[str], None] = lambda _: None) -> Ladder:
     block = blocks_of(drive.windows, BLOCK_S)[drive.windows.believed]
     if len(np.unique(block)) < 2:
         raise LogError(

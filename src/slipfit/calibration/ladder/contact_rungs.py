@@ -9,7 +9,7 @@ import numpy as np
 from slipfit.calibration.ladder.rungs import Values
 from slipfit.calibration.replay import replay
 from slipfit.calibration.unknowns import Unknown
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, SkidSteerRobot
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.logs.rims import GRID_S, Rims
 from slipfit.vehicles.skid_steer import BODY_COLUMNS
@@ -35,7 +35,7 @@ _PER_LOAD = ("c_long_per_n", "c_lat_per_n")
 class ContactRung:
     """The robot on a ground with a law, driven by the wheels' speeds; loads shift as in every simulation."""
 
-    robot: Robot
+    robot: SkidSteerRobot
     law: str
     gravity_mps2: float = STANDARD_GRAVITY.value
 

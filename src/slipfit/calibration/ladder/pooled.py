@@ -27,7 +27,7 @@ from slipfit.calibration.ladder.rungs import KinematicRung, Rung
 from slipfit.calibration.spread import inverse_of
 from slipfit.calibration.unknowns import Unknown
 from slipfit.errors import LogError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU
@@ -61,7 +61,7 @@ ASIDE_S = 0.5
 TOLD_S = 0.15
 
 
-def yaw_track(robot: Robot) -> KinematicRung:
+def yaw_track(robot: SkidSteerRobot) -> KinematicRung:
     """What a gyro can tell of `track and gain`: the track, wheels rolling as their radius says."""
     track = robot.track_m
     about = "track that an ideal drive would need"
@@ -73,7 +73,7 @@ def yaw_track(robot: Robot) -> KinematicRung:
     return KinematicRung("track", "an ideal drive with another track", (unknown,), model)
 
 
-def yaw_icr(robot: Robot) -> KinematicRung:
+def yaw_icr(robot: SkidSteerRobot) -> KinematicRung:
     """What a gyro can tell of `icr`: the distance of both sides' rotation centres, and how their gains differ."""
     base = yaw_track(robot).unknowns[0]
     ratio = Unknown("gain_ratio", 1.0, 0.01, 0.1, "gain of the right side over the left's", "motion", 1.0, 0.2)
@@ -106,7 +106,7 @@ class Run:
         return np.asarray(values.reshape(self.windows, -1, *values.shape[1:]).mean(axis=1))
 
 
-def run_of(log: DriveLog, robot: Robot) -> Run:
+def run_of(log: DriveLog, robot: SkidSteerRobot) -> Run:
     """Wheels and gyro of one log, as its stamps have them."""
     name = log.source or log.about or "run"
     if IMU not in log or "gyro_z_radps" not in log[IMU].columns:

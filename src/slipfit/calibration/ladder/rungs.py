@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from slipfit.calibration.unknowns import Unknown
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs.rims import Rims
 from slipfit.vehicles.kinematic import DriftingIcr, EqualSlip, IcrDrive, IdealDrive, body_velocity
 
@@ -65,17 +65,17 @@ def _motion(name: str, start: float, scale: float, prior_std: float | None, abou
     return Unknown(name, start, scale, prior_std, about, "motion", start, lower=lower)
 
 
-def ideal(robot: Robot) -> KinematicRung:
+def ideal(robot: SkidSteerRobot) -> KinematicRung:
     return KinematicRung("ideal", "differential drive without slip", (), lambda _: IdealDrive(robot.track_m))
 
 
-def equal_slip(robot: Robot) -> KinematicRung:
+def equal_slip(robot: SkidSteerRobot) -> KinematicRung:
     """Of more than two axles the wheelbase is that of two with the same mean square distance from their middle."""
     base = 2.0 * float(np.std([x for x, _ in robot.wheels.at_m.value]))
     return KinematicRung("equal slip", "all wheels slip alike, T²+B²", (), lambda _: EqualSlip(robot.track_m, base))
 
 
-def track_and_gain(robot: Robot) -> KinematicRung:
+def track_and_gain(robot: SkidSteerRobot) -> KinematicRung:
     """What ros2_control's diff_drive_controller can be told."""
 
     def model(v: Values) -> IcrDrive:
@@ -90,11 +90,11 @@ def track_and_gain(robot: Robot) -> KinematicRung:
     return KinematicRung("track and gain", "an ideal drive with another track and radius", unknowns, model)
 
 
-def icr(robot: Robot) -> KinematicRung:
+def icr(robot: SkidSteerRobot) -> KinematicRung:
     return KinematicRung("icr", "rotation centres of both sides and of the body", _icr_unknowns(robot), _icr)
 
 
-def drifting_icr(robot: Robot) -> KinematicRung:
+def drifting_icr(robot: SkidSteerRobot) -> KinematicRung:
     drift = _motion("drift_s", 0.0, 0.02, 0.5, "sliding outwards in curves, speed to the side over u r")
     return KinematicRung(
         "drifting icr", "rotation centres that move ahead with speed", (*_icr_unknowns(robot), drift),
@@ -102,7 +102,7 @@ def drifting_icr(robot: Robot) -> KinematicRung:
     )  # fmt: skip
 
 
-def _icr_unknowns(robot: Robot) -> tuple[Unknown, ...]:
+def _icr_unknowns(robot: SkidSteerRobot) -> tuple[Unknown, ...]:
     half = 0.75 * robot.track_m
     return (
         _motion("y_left_m", half, 0.05 * half, 3.0 * half, "rotation centre of the left side", 0.05 * half),
@@ -179,6 +179,6 @@ class RegressedRung:
         return found
 
 
-def kinematic_ladder(robot: Robot) -> list[Rung]:
+def kinematic_ladder(robot: SkidSteerRobot) -> list[Rung]:
     """Rungs without a contact law, simplest first."""
     return [ideal(robot), equal_slip(robot), track_and_gain(robot), icr(robot), drifting_icr(robot), RegressedRung(icr(robot))]

@@ -7,7 +7,7 @@ from slipfit.calibration.ladder.fit import FittedRung
 from slipfit.calibration.ladder.odometry_noise import odometry_noise
 from slipfit.contact import LAWS
 from slipfit.errors import ParameterError
-from slipfit.library import Robot, find_robot
+from slipfit.library import SkidSteerRobot, any_robot
 from slipfit.library.ground import STANDARD_GRAVITY
 from slipfit.logs.rims import GRID_S
 from slipfit.twin import (
@@ -18,10 +18,10 @@ from slipfit.twin import (
     FittedParameter,
     LogOrigin,
     Provenance,
+    SkidSteerTwin,
     Status,
-    Twin,
 )
-from slipfit.twin.twin import mean_load_n
+from slipfit.twin.skid_steer import mean_load_n
 
 #: The law whose constants a twin takes, and the rung that controllers can be told.
 LAW, OF_CONTROLLERS = "wheel_slip", "track and gain"
@@ -33,7 +33,7 @@ CARRIED_OVER, PROVEN = 0.5, 0.95
 LOGARITHM = "log "
 
 
-def with_ladder(twin: Twin | None, ladder: Ladder, ground: str) -> Twin:
+def with_ladder(twin: SkidSteerTwin | None, ladder: Ladder, ground: str) -> SkidSteerTwin:
     """The twin with this ground added, or in place of the one of that name; a new twin where there is none."""
     drive = ladder.drive
     origin = LogOrigin(name=drive.name, sha256=drive.digest)
@@ -41,8 +41,8 @@ def with_ladder(twin: Twin | None, ladder: Ladder, ground: str) -> Twin:
     truth = [f"{ground}: {drive.inspection.log.truth_line()}"]
     if twin is None:
         provenance = Provenance.now([origin], list(drive.inspection.corrections), [note], truth)
-        data = Twin(robot=ladder.robot, grounds=found, provenance=provenance)
-        return Twin.from_mapping(data.to_mapping(), where=f"the twin of {ladder.robot.name}")
+        data = SkidSteerTwin(robot=ladder.robot, grounds=found, provenance=provenance)
+        return SkidSteerTwin.from_mapping(data.to_mapping(), where=f"the twin of {ladder.robot.name}")
     check_robot(twin, ladder.robot)
     old = twin.provenance
     logs = old.logs if origin in old.logs else [*old.logs, origin]
@@ -54,12 +54,12 @@ def with_ladder(twin: Twin | None, ladder: Ladder, ground: str) -> Twin:
     truth = [*(words for words in old.truth if not words.startswith(f"{ground}: ")), *truth]
     provenance = Provenance.now(logs, list(dict.fromkeys(corrected)), [*notes, note], truth)
     data = twin.model_copy(update={"grounds": {**twin.grounds, **found}, "provenance": provenance})
-    return Twin.from_mapping(data.to_mapping(), where=f"the twin of {twin.robot.name}")
+    return SkidSteerTwin.from_mapping(data.to_mapping(), where=f"the twin of {twin.robot.name}")
 
 
-def check_robot(twin: Twin | None, robot: Robot | str) -> None:
+def check_robot(twin: SkidSteerTwin | None, robot: SkidSteerRobot | str) -> None:
     """A twin is of one robot."""
-    name = (find_robot(robot) if isinstance(robot, str) else robot).name
+    name = (any_robot(robot)).name
     if twin is not None and twin.robot.name != name:
         raise ParameterError(f"the twin is of {twin.robot.name}, the drive of {name}; expected one robot: start another twin")
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from slipfit.errors import LogError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import COMMAND_COLUMNS, COMMANDS, SIDES, side_column, wheel_columns
 from slipfit.simulation.commands import wheel_speeds
@@ -30,7 +30,7 @@ def has_commands(log: DriveLog) -> bool:
     return COMMANDS in log and any(set(names) <= set(log[COMMANDS].columns) for names in _forms(0, 8))
 
 
-def told_speeds(log: DriveLog, robot: Robot, known: FittedPowertrain | None = None) -> Told:
+def told_speeds(log: DriveLog, robot: SkidSteerRobot, known: FittedPowertrain | None = None) -> Told:
     """Setpoints of the controller, speeds of wheels or sides, or body velocities turned into wheel speeds, in this order.
 
     With `known` constants of a controller, speeds become the setpoints that its driver made of them.

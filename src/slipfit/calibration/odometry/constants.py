@@ -19,7 +19,7 @@ from slipfit.calibration.odometry.readings import OdometryReadings
 from slipfit.calibration.odometry.spreads import Estimate, mean_of
 from slipfit.control.setpoints import geometric_track_m
 from slipfit.errors import ParameterError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.twin import FittedParameter, FittedPowertrain, Side
 
 SIDES = ("left", "right")
@@ -51,7 +51,7 @@ class OdometryConstants:
 
 
 def constants_of(
-    readings: OdometryReadings | Path | str, robot: Robot | None = None, *, known: FittedPowertrain | None = None
+    readings: OdometryReadings | Path | str, robot: SkidSteerRobot | None = None, *, known: FittedPowertrain | None = None
 ) -> OdometryConstants:
     """All constants that a table of readings tells; what it does not hold is taken from the robot where that has it.
 
@@ -138,7 +138,7 @@ def _common_counts(table: OdometryReadings, marked: dict[str, Estimate | None], 
     return None if found is None else found.fitted(source, f"of the {one} side, taken for both")
 
 
-def _metres_per_count(table: OdometryReadings, robot: Robot | None, side: str, turn: Estimate | None) -> Estimate | None:
+def _metres_per_count(table: OdometryReadings, robot: SkidSteerRobot | None, side: str, turn: Estimate | None) -> Estimate | None:
     if table.straight_runs:
         values, stds = [], []
         for run in table.straight_runs:
@@ -178,7 +178,7 @@ def wheel_speed_radps(counts: float, counts_per_turn: float, duration_s: float) 
 
 
 def _effective_track(
-    table: OdometryReadings, robot: Robot | None, metres: dict[str, Estimate | None]
+    table: OdometryReadings, robot: SkidSteerRobot | None, metres: dict[str, Estimate | None]
 ) -> tuple[Estimate | None, str]:
     left, right = metres["left"], metres["right"]
     if table.spins and left is not None and right is not None:

@@ -7,7 +7,7 @@ from slipfit.calibration.odometry.constants import OdometryConstants
 from slipfit.calibration.odometry.speed_loop import fit_speed_loops
 from slipfit.calibration.odometry.turning import effective_track_of_log
 from slipfit.errors import LogError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.provenance import with_truth
 from slipfit.logs.wheel_motion import TurnCounts
@@ -15,7 +15,7 @@ from slipfit.twin import FittedPowertrain
 
 
 def constants_of_log(
-    log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None, known: FittedPowertrain | None = None
+    log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: TurnCounts | None = None, known: FittedPowertrain | None = None
 ) -> OdometryConstants:
     """Speed loops, and the effective track; what the log cannot tell is a finding. A log that tells nothing is an error."""
     log = with_truth(log)

@@ -11,7 +11,7 @@ from slipfit.calibration.odometry.spreads import Estimate
 from slipfit.calibration.odometry.travel import Run, run_of_log
 from slipfit.calibration.odometry.umbmark import Umbmark, mean_radius, umbmark_of_runs
 from slipfit.errors import LogError, ParameterError
-from slipfit.library import Robot, find_robot
+from slipfit.library import SkidSteerRobot, skid_steer_robot
 from slipfit.logs import DriveLog
 from slipfit.logs.read import loaded
 from slipfit.logs.wheel_motion import TurnCounts
@@ -20,7 +20,7 @@ from slipfit.twin import FittedPowertrain
 
 def calibrate_odometry(
     *sources: OdometryReadings | DriveLog | Path | str,
-    robot: Robot | str | Path,
+    robot: SkidSteerRobot | str | Path,
     known: FittedPowertrain | None = None,
     counts_per_turn: TurnCounts | None = None,
     truth: str | None = None,
@@ -32,7 +32,7 @@ def calibrate_odometry(
     """
     if not sources:
         raise ParameterError("calibrate_odometry: nothing to calibrate from; expected readings (.yaml, .csv) or logs")
-    chosen, whole = _robot(robot), known or FittedPowertrain()
+    chosen, whole = skid_steer_robot(robot, "odometry calibration"), known or FittedPowertrain()
     findings: list[str] = []
     names: list[str] = []
     for source in sources:
@@ -49,21 +49,21 @@ def calibrate_odometry(
 
 def calibrate_paths(
     *logs: DriveLog | Path | str,
-    robot: Robot | str | Path,
+    robot: SkidSteerRobot | str | Path,
     known: FittedPowertrain | None = None,
     counts_per_turn: TurnCounts | None = None,
     truth: str | None = None,
 ) -> OdometryFit:
     """Radii, and tracks on arcs and on the spot, from driven paths of any shape, a log with encoders and a pose each; `truth` as
     in `read_log`."""
-    chosen = _robot(robot)
+    chosen = skid_steer_robot(robot, "odometry calibration")
     radius, runs = _runs(logs, chosen, known, counts_per_turn, truth)
     return fit_runs(runs, radius_m=radius.value, track_m=chosen.track_m)
 
 
 def run_umbmark(
     *logs: DriveLog | Path | str,
-    robot: Robot | str | Path,
+    robot: SkidSteerRobot | str | Path,
     side_m: float | None = None,
     known: FittedPowertrain | None = None,
     counts_per_turn: TurnCounts | None = None,
@@ -71,18 +71,14 @@ def run_umbmark(
 ) -> Umbmark:
     """UMBmark from squares driven both ways, a log with encoders and a pose each; `side_m` else is a quarter of the way,
     `truth` as in `read_log`."""
-    chosen = _robot(robot)
+    chosen = skid_steer_robot(robot, "odometry calibration")
     radius, runs = _runs(logs, chosen, known, counts_per_turn, truth)
     return umbmark_of_runs(runs, radius_m=radius.value, radius_std_m=radius.std, track_m=chosen.track_m, side_m=side_m)
 
 
-def _robot(robot: Robot | str | Path) -> Robot:
-    return robot if isinstance(robot, Robot) else find_robot(robot)
-
-
 def _runs(
     logs: Sequence[DriveLog | Path | str],
-    robot: Robot,
+    robot: SkidSteerRobot,
     known: FittedPowertrain | None,
     counts_per_turn: TurnCounts | None,
     truth: str | None,

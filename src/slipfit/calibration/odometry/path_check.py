@@ -19,7 +19,7 @@ from slipfit.calibration.odometry.travel import Run
 from slipfit.control.setpoints import Scale, effective_track, track_findings
 from slipfit.errors import LogError, ParameterError
 from slipfit.simulation import Scenario, simulate
-from slipfit.twin import Twin
+from slipfit.twin import SkidSteerTwin
 from slipfit.vehicles.kinematic import IdealDrive, drive_one
 
 #: Translation (m/s) and rotation (rad/s) of the document's circles of 1 and 2 m.
@@ -154,7 +154,7 @@ def drive_circle(
     return np.arange(steps + 1) * step_s, poses
 
 
-def simulate_circle(twin: Twin, v_mps: float, yaw_rate_radps: float, turn_rad: float) -> PathCheck:
+def simulate_circle(twin: SkidSteerTwin, v_mps: float, yaw_rate_radps: float, turn_rad: float) -> PathCheck:
     """The circle that a twin drives on its ground when its own constants turn v and omega into wheel speeds.
 
     A driver that knows each side's rolling radius makes the rims run as wanted, whatever the radii are; they show only where a
@@ -174,7 +174,7 @@ def simulate_circle(twin: Twin, v_mps: float, yaw_rate_radps: float, turn_rad: f
     return replace(checked, findings=(*_limits(twin, v_mps, yaw_rate_radps), *track_findings(twin, path.ground)))
 
 
-def _limits(twin: Twin, v_mps: float, yaw_rate_radps: float) -> tuple[str, ...]:
+def _limits(twin: SkidSteerTwin, v_mps: float, yaw_rate_radps: float) -> tuple[str, ...]:
     """A sentence where the circle is beyond what the twin's controller can be told."""
     try:
         problem = Scale.of(twin).problem(v_mps, yaw_rate_radps)

@@ -25,7 +25,7 @@ from slipfit.calibration.odometry.commands import Told, told_speeds
 from slipfit.calibration.odometry.constants import OdometryConstants
 from slipfit.calibration.odometry.spreads import Estimate
 from slipfit.errors import LogError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
@@ -124,7 +124,7 @@ class _Measured:
 
 
 def fit_speed_loops(
-    log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None, known: FittedPowertrain | None = None
+    log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: TurnCounts | None = None, known: FittedPowertrain | None = None
 ) -> OdometryConstants:
     """The powertrain of a robot from a log of what it was told and how its wheels turned; left and right apart.
 

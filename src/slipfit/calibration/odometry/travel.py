@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from slipfit.errors import LogError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
 from slipfit.logs.provenance import with_truth
@@ -121,7 +121,7 @@ def error_percent(model: OdometryModel, runs: Sequence[Run]) -> np.ndarray:
     return np.array([100.0 * model.end_error_m(run) / run.way_m for run in runs])
 
 
-def run_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> Run:
+def run_of_log(log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: TurnCounts | None = None) -> Run:
     """A log's encoders and true poses as a run, at the encoders' stamps while both were recorded."""
     log = with_truth(log)
     motion = wheel_motion(log, robot, counts_per_turn=counts_per_turn)

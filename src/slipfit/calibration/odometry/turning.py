@@ -12,7 +12,7 @@ import numpy as np
 
 from slipfit.calibration.odometry.spreads import Estimate
 from slipfit.errors import LogError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU, POSE
 from slipfit.logs.drive_log import NANOSECONDS
@@ -28,7 +28,7 @@ LEAST_TURN_RAD = 1.0
 LEAST_WINDOWS = 5
 
 
-def effective_track_of_log(log: DriveLog, robot: Robot, *, counts_per_turn: TurnCounts | None = None) -> Estimate:
+def effective_track_of_log(log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: TurnCounts | None = None) -> Estimate:
     """W with its spread, from the pose's heading, or from the gyro where there is no pose."""
     name = log.source or log.about or "log"
     motion = wheel_motion(log, robot, counts_per_turn=counts_per_turn)

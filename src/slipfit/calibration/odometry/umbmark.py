@@ -25,7 +25,7 @@ from slipfit.calibration.odometry.readings import ReadingErrors
 from slipfit.calibration.odometry.spreads import Estimate
 from slipfit.calibration.odometry.travel import OdometryModel, Run
 from slipfit.errors import LogError
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.twin import FittedParameter, FittedPowertrain
 
 #: A run counts as a square's if it turned by a whole turn, give or take this (rad).
@@ -207,7 +207,7 @@ def umbmark_of_runs(
     )
 
 
-def mean_radius(robot: Robot, known: FittedPowertrain | None = None) -> Estimate:
+def mean_radius(robot: SkidSteerRobot, known: FittedPowertrain | None = None) -> Estimate:
     """Mean radius of both sides, which squares do not change: by metres per count and counts per turn where they were found, else
     the robot's. Tape and diameter are shared by the sides, so that their relative spreads do not average out."""
     radii = (known.rolling_radius_m("left"), known.rolling_radius_m("right")) if known else (None, None)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
 from slipfit.logs.inspection.align import LEAST_LEAD, LEAST_S, Z_90, Offset, find_agreement, find_offset
@@ -18,7 +18,7 @@ CLOSED_S = 0.15
 LEAST_OVERLAP = 0.5
 
 
-def correct_clocks(log: DriveLog, robot: Robot) -> Step:
+def correct_clocks(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """Shift stamps of IMU and pose so that they tell of the same moments as the encoders."""
     wheels = wheels_of(log, robot, origin_ns(log))
     if wheels is None:

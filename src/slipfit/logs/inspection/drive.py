@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.record import Finding, Severity, Step
@@ -13,7 +13,7 @@ from slipfit.logs.provenance.truth import WHAT_TO_RECORD
 LEAST_MOTION_M, LEAST_TURN_RAD, LEAST_MOVING_S = 0.02, 0.5, 3.0
 
 
-def require_witnesses(log: DriveLog, _: Robot, others: tuple[str, ...] = ()) -> Step:
+def require_witnesses(log: DriveLog, _: SkidSteerRobot, others: tuple[str, ...] = ()) -> Step:
     """Encoders, and an IMU or a pose, or one of other channels that tell as much to who asks; no steering joints."""
     findings = []
     if names.ENCODERS not in log or rotation_of(log[names.ENCODERS]) is None:
@@ -45,7 +45,7 @@ def _fatal(channel: str, kind: str, found: str, remedy: str) -> Finding:
     return Finding(Severity.FATAL, channel, kind, found, remedy)
 
 
-def require_motion(log: DriveLog, robot: Robot) -> Step:
+def require_motion(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """A robot that moves, long enough, and turns."""
     wheels = wheels_of(log, robot, origin_ns(log))
     if wheels is None:
@@ -95,7 +95,7 @@ def _turned(log: DriveLog, by_wheels: np.ndarray | None) -> float | None:
     return None if by_wheels is None else float(np.ptp(by_wheels))
 
 
-def _steered(log: DriveLog, robot: Robot) -> list[Finding]:
+def _steered(log: DriveLog, robot: SkidSteerRobot) -> list[Finding]:
     """Front wheels of a steered robot outrun the rear ones in turns: v_f² - v_r² = (r L)²."""
     found = rotation_of(log[names.ENCODERS])
     inertial = inertial_of(log, origin_ns(log))

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from slipfit.errors import LogError, ParameterError
-from slipfit.library import Robot, find_robot
+from slipfit.errors import LogError
+from slipfit.library import SkidSteerRobot, skid_steer_robot
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.clock import correct_clocks
 from slipfit.logs.inspection.drive import require_motion, require_witnesses
@@ -23,7 +23,7 @@ from slipfit.logs.provenance import with_truth
 
 #: Stamps before numbers, units before signs (a pose in degrees has no course), signs before clocks, these before
 #: rest; units before dead sides.
-CHECKS: tuple[Callable[[DriveLog, Robot], Step], ...] = (
+CHECKS: tuple[Callable[[DriveLog, SkidSteerRobot], Step], ...] = (
     drop_bad_numbers,
     put_in_order,
     look_at_rates,
@@ -66,7 +66,7 @@ def inspect_stamps(log: DriveLog, *, truth: str | None = None) -> Inspection:
 
 
 def inspect_log(
-    log: DriveLog | str | Path, robot: Robot | str | Path, *, witnesses: tuple[str, ...] = (), truth: str | None = None
+    log: DriveLog | str | Path, robot: SkidSteerRobot | str | Path, *, witnesses: tuple[str, ...] = (), truth: str | None = None
 ) -> Inspection:
     """What is wrong with a log, and the log as it should have been: of records, or of a file and a robot of the library.
 
@@ -75,7 +75,7 @@ def inspect_log(
     `witnesses` are channels that tell how the body moves as well as IMU and pose do, for what the log is wanted for; `truth` is
     the pose that serves as truth, as in `read_log`.
     """
-    log, robot = with_truth(_log(log, truth), truth), _robot(robot)
+    log, robot = with_truth(_log(log, truth), truth), skid_steer_robot(robot, "inspect_log")
     findings: list[Finding] = list(truth_findings(log))
     corrections: list[str] = []
     corrected = log
@@ -98,13 +98,3 @@ def _log(log: DriveLog | str | Path, truth: str | None) -> DriveLog:
     if not isinstance(log, DriveLog):
         raise LogError(f"log is of type {type(log).__name__}; expected a DriveLog, or the path of a log")
     return log
-
-
-def _robot(robot: Robot | str | Path) -> Robot:
-    if isinstance(robot, str | Path):
-        return find_robot(robot)
-    if not isinstance(robot, Robot):
-        raise ParameterError(
-            f"robot is of type {type(robot).__name__}; expected a Robot, a name of the library, or the path of a file"
-        )
-    return robot

@@ -11,7 +11,7 @@ as it is when the robot speeds up backward. IMUs miss much of this: wheels chatt
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.library.deviation import robust_std
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import DriveLog
@@ -38,7 +38,7 @@ BURST_RADPS = 0.5
 Spans = list[tuple[float, float]]
 
 
-def find_lift(log: DriveLog, robot: Robot) -> tuple[Step, tuple[tuple[float, float], ...]]:
+def find_lift(log: DriveLog, robot: SkidSteerRobot) -> tuple[Step, tuple[tuple[float, float], ...]]:
     """Moments in which a wheel is in the air, begin and end in seconds; bursts of pitch or roll."""
     by_transfer, by_rims = lifted_by_transfer(log, robot), lifted_by_rims(log, robot)
     lifted = merged([*by_transfer, *by_rims])
@@ -78,7 +78,7 @@ def merged(told: Spans) -> Spans:
     return together
 
 
-def lifted_by_transfer(log: DriveLog, robot: Robot) -> Spans:
+def lifted_by_transfer(log: DriveLog, robot: SkidSteerRobot) -> Spans:
     """When the specific force leaves an axle or a side without load."""
     if names.IMU not in log or not {"accel_x_mps2", "accel_y_mps2"} <= set(log[names.IMU].columns):
         return []
@@ -96,7 +96,7 @@ def lifted_by_transfer(log: DriveLog, robot: Robot) -> Spans:
     return [(float(time_s[a]) - half, float(time_s[b]) + half) for a, b in spans(smallest_share(robot, *force) <= 0.0)]
 
 
-def smallest_share(robot: Robot, force_x: np.ndarray, force_y: np.ndarray) -> np.ndarray:
+def smallest_share(robot: SkidSteerRobot, force_x: np.ndarray, force_y: np.ndarray) -> np.ndarray:
     """Smallest share of the weight on an axle or side, before clipping, at each moment: 0 or less is a wheel in the air.
 
     Shares as in `vehicles.loads`, which clips them.
@@ -110,7 +110,7 @@ def smallest_share(robot: Robot, force_x: np.ndarray, force_y: np.ndarray) -> np
     return np.asarray(np.minimum(on_axle, on_side).min(axis=0))
 
 
-def lifted_by_rims(log: DriveLog, robot: Robot) -> Spans:
+def lifted_by_rims(log: DriveLog, robot: SkidSteerRobot) -> Spans:
     """When the front wheel of a side outruns the rear one while the side changes its speed. Needs a column for every wheel."""
     found = rotation_of(log[names.ENCODERS]) if names.ENCODERS in log else None
     if found is None or found[0] == "ticks" or len(found[1]) < 2 or len(log[names.ENCODERS].stamps_ns) < 8:

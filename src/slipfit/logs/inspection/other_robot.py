@@ -4,7 +4,7 @@ Wheels that are larger in the robot's file than on the robot roll too far by the
 commands and ground. So a ratio counts that is outside its window and alike throughout the drive.
 """
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.align import find_agreement, signals_between
@@ -21,7 +21,7 @@ WAY_WINDOW = (0.7, 1.1)
 ALIKE = 1.5
 
 
-def look_at_robot(log: DriveLog, robot: Robot) -> Step:
+def look_at_robot(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """A finding for a way and one for a turn that contradict the robot's file; nothing is corrected."""
     origin = origin_ns(log)
     wheels = wheels_of(log, robot, origin)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import Channel, DriveLog
 from slipfit.logs.inspection.align import Z_90
@@ -27,7 +27,7 @@ GYRO_BIAS_RADPS, ACCEL_BIAS_MPS2 = 0.01, 0.25
 GRAVITY_MPS2, GRAVITY_ERROR_MPS2 = 9.81, 0.3
 
 
-def rest_of(log: DriveLog, robot: Robot) -> np.ndarray | None:
+def rest_of(log: DriveLog, robot: SkidSteerRobot) -> np.ndarray | None:
     """Which rows of the IMU were taken at rest; None without any."""
     wheels = wheels_of(log, robot, origin_ns(log))
     if wheels is None or names.IMU not in log:
@@ -50,7 +50,7 @@ def _mean(samples: np.ndarray) -> tuple[float, float]:
     return float(samples.mean()), max(by_block, float(samples.std(ddof=1) / np.sqrt(len(samples))))
 
 
-def measure_rest(log: DriveLog, robot: Robot) -> Step:
+def measure_rest(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """Bias and tilt at rest; large ones are taken out."""
     if names.IMU not in log:
         return Step(log)
@@ -117,7 +117,7 @@ def _gravity(channel: Channel, rest: np.ndarray) -> list[Finding]:
     ]
 
 
-def measure_lever_arm(log: DriveLog, robot: Robot) -> Step:
+def measure_lever_arm(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """Where the IMU sits, from the centripetal acceleration of spins."""
     wheels = wheels_of(log, robot, origin_ns(log))
     if (

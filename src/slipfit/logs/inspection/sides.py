@@ -19,7 +19,7 @@ Valid for  encoders in angles or speeds; of ticks nobody knows E yet: it is take
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.inspection.record import Finding, Severity, Step, spans
@@ -43,7 +43,7 @@ EXPLAINED, LEAST_SPANS = 0.7, 8
 DISCONNECTED = 0.8
 
 
-def require_both_sides(log: DriveLog, robot: Robot) -> Step:
+def require_both_sides(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """A dead side is fatal; rows of stretches in which one is dead are left out."""
     origin = origin_ns(log)
     wheels = wheels_of(log, robot, origin)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
 from slipfit.logs.inspection.stamps import gap_places
@@ -143,7 +143,7 @@ def rolled(values: np.ndarray, time_s: np.ndarray, quantity: str) -> np.ndarray:
     return np.vstack([np.zeros((1, values.shape[1])), np.cumsum(steps, axis=0)])
 
 
-def wheels_of(log: DriveLog, robot: Robot, origin: int) -> Wheels | None:
+def wheels_of(log: DriveLog, robot: SkidSteerRobot, origin: int) -> Wheels | None:
     """What the encoders say; ticks are counted as radians until somebody knows better (`ticks_per_turn`)."""
     channel = log.channels.get(names.ENCODERS)
     found = rotation_of(channel) if channel else None

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import Channel, DriveLog
 from slipfit.logs.inspection.align import find_agreement, pair, signals_between
@@ -43,7 +43,7 @@ FLIPS = {
 }
 
 
-def correct_one_side(log: DriveLog, robot: Robot) -> Step:
+def correct_one_side(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """One side that counts backward: then the sum of the sides tells the yaw, and their difference the speed."""
     origin = origin_ns(log)
     wheels = wheels_of(log, robot, origin)
@@ -83,7 +83,7 @@ def _ahead_sign(wheels: Wheels, seen: Seen) -> float:
     return agreed.sign.get("ahead", 1.0) if agreed else 1.0
 
 
-def correct_signs(log: DriveLog, robot: Robot) -> Step:
+def correct_signs(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """Find the smallest set of flips that explains all witnesses, and undo it."""
     evidence = _evidence(log, robot)
     if not evidence:
@@ -159,7 +159,7 @@ def negated(channel: Channel, columns: list[int]) -> Channel:
     return replace(channel, values=values)
 
 
-def _evidence(log: DriveLog, robot: Robot) -> list[Evidence]:
+def _evidence(log: DriveLog, robot: SkidSteerRobot) -> list[Evidence]:
     origin = origin_ns(log)
     wheels, inertial, seen = wheels_of(log, robot, origin), inertial_of(log, origin), seen_of(log, origin)
     told: list[Evidence] = []

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import Channel, DriveLog
 from slipfit.logs.inspection.align import find_agreement, pair, signals_between
@@ -40,7 +40,7 @@ def exchanged(channel: Channel, first: str, second: str) -> Channel:
     return replace(channel, values=channel.values[:, order])
 
 
-def correct_swapped_acceleration(log: DriveLog, robot: Robot) -> Step:
+def correct_swapped_acceleration(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """accel_x and accel_y the other way round, where each follows what the wheels say about the other."""
     wheels = wheels_of(log, robot, origin_ns(log))
     columns = ("accel_x_mps2", "accel_y_mps2")
@@ -74,7 +74,7 @@ def _follows(log: DriveLog, wheels: Wheels) -> tuple[float, float]:
     return agreed.r2.get("accel", 0.0), 0.0 if arc is None else arc * arc
 
 
-def correct_swapped_pose(log: DriveLog, robot: Robot) -> Step:
+def correct_swapped_pose(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """x and y of the pose the other way round, or its yaw a quarter turn off: the path does not go where the robot looks."""
     wheels, seen = wheels_of(log, robot, origin_ns(log)), seen_of(log, origin_ns(log))
     if wheels is None or seen is None or "yaw_rad" not in log[names.POSE].columns:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import Channel, DriveLog
 from slipfit.logs.inspection.align import Signal, find_agreement, pair, signals_between
@@ -61,7 +61,7 @@ GRAVITY_WINDOW = (0.8, 1.25)
 WAY_WINDOW = (0.2, 3.0)  # way of a noisy, late pose against that of wheels that slip
 
 
-def correct_units(log: DriveLog, robot: Robot) -> Step:
+def correct_units(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """Find units that are wrong, and set them right."""
     evidence = _evidence(log, robot)
     if not evidence:
@@ -101,7 +101,7 @@ def scaled(channel: Channel, endings: list[str], factor: float) -> Channel:
     return replace(channel, values=channel.values * factors)
 
 
-def _evidence(log: DriveLog, robot: Robot) -> list[Evidence]:
+def _evidence(log: DriveLog, robot: SkidSteerRobot) -> list[Evidence]:
     origin = origin_ns(log)
     wheels, inertial = wheels_of(log, robot, origin), inertial_of(log, origin)
     seen = _seen(log, inertial if inertial is not None else wheels)

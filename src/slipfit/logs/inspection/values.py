@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from slipfit.library import Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
 from slipfit.logs.inspection.record import Finding, Severity, Step, spans
@@ -29,7 +29,7 @@ RAIL_RUN, RAIL_SAMPLES, RAIL_LEAP = 3, 6, 4.0
 SENSORS = (names.ENCODERS, names.IMU, names.POSE)
 
 
-def moving_at(log: DriveLog, robot: Robot, when_s: np.ndarray) -> np.ndarray:
+def moving_at(log: DriveLog, robot: SkidSteerRobot, when_s: np.ndarray) -> np.ndarray:
     """Whether the wheels turn faster than 5 % of their usual fast speed, a quarter of a second around each time."""
     wheels = wheels_of(log, robot, origin_ns(log))
     if wheels is None:
@@ -49,7 +49,7 @@ def turning_at(log: DriveLog, when_s: np.ndarray) -> np.ndarray:
     return np.asarray(turning) if fast > 0.15 else np.zeros(len(when_s), dtype=bool)
 
 
-def drop_repeated(log: DriveLog, robot: Robot) -> Step:
+def drop_repeated(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """Rows that repeat the row before in every column while the robot moves: held by a slower source, or frozen."""
     findings, corrections, channels = [], [], []
     for name in SENSORS:
@@ -145,7 +145,7 @@ def _is_coarse(values: np.ndarray, moving: np.ndarray) -> bool:
     return bool(quanta) and float(np.median(np.concatenate(quanta))) <= FEW_QUANTA
 
 
-def look_for_rails(log: DriveLog, _: Robot) -> Step:
+def look_for_rails(log: DriveLog, _: SkidSteerRobot) -> Step:
     """Columns of the IMU that stop at a largest value."""
     if names.IMU not in log:
         return Step(log)
@@ -175,7 +175,7 @@ def look_for_rails(log: DriveLog, _: Robot) -> Step:
     return Step(log, tuple(findings))
 
 
-def measure_resolution(log: DriveLog, robot: Robot) -> Step:
+def measure_resolution(log: DriveLog, robot: SkidSteerRobot) -> Step:
     """Smallest step of the encoders; ticks whose number per turn nobody said."""
     found = rotation_of(log[names.ENCODERS]) if names.ENCODERS in log else None
     if found is None or found[0] == "speed" or len(log[names.ENCODERS].stamps_ns) < 3:
@@ -203,7 +203,7 @@ def measure_resolution(log: DriveLog, robot: Robot) -> Step:
     return Step(log, (finding,))
 
 
-def _ticks(log: DriveLog, robot: Robot, channel: Channel) -> Finding:
+def _ticks(log: DriveLog, robot: SkidSteerRobot, channel: Channel) -> Finding:
     """Ticks need their number per turn; the length of the path by the pose tells it to a few per cent."""
     path = 0.0
     if names.POSE in log and {"x_m", "y_m"} <= set(log[names.POSE].columns):
@@ -224,7 +224,7 @@ def _ticks(log: DriveLog, robot: Robot, channel: Channel) -> Finding:
     )
 
 
-def correct_axes(log: DriveLog, _: Robot) -> Step:
+def correct_axes(log: DriveLog, _: SkidSteerRobot) -> Step:
     """Gravity along another axis than z up: the IMU is mounted on its back or its side, or speaks NED."""
     if names.IMU not in log or not set(names.IMU_COLUMNS[:3]) <= set(log[names.IMU].columns):
         return Step(log)

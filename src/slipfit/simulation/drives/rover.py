@@ -10,7 +10,7 @@ from slipfit.control.route import Route
 from slipfit.errors import SimulationError
 from slipfit.ground import plane, rutted
 from slipfit.kernels import as_batch
-from slipfit.library import Ground, Robot, Terrain, find_terrain
+from slipfit.library import Ground, SkidSteerRobot, Terrain, find_terrain
 from slipfit.simulation.assemble import (
     TYRES,
     Values,
@@ -69,7 +69,7 @@ _AFTERWARDS_S = 1.0
 class Rover(Wheeled):
     """On a plane by `skid_steer`, on a terrain or on soil by `rough`."""
 
-    def check(self, robot: Robot, ground: Ground, scenario: Scenario) -> None:
+    def check(self, robot: SkidSteerRobot, ground: Ground, scenario: Scenario) -> None:
         """What pitches and rolls needs inertias."""
         if moves_in_space(ground, scenario):
             _check_inertias(robot, "soil" if is_soft(ground) else "a terrain")
@@ -291,7 +291,7 @@ def _own_ends_s(scenario: Scenario, v: Values, n: int, every: int | None) -> np.
     return np.asarray((steps if every is None else every * np.ceil(steps / every)) * scenario.step_s)
 
 
-def _check_inertias(robot: Robot, where: str) -> None:
+def _check_inertias(robot: SkidSteerRobot, where: str) -> None:
     missing = [name for name in ("roll_inertia_kgm2", "pitch_inertia_kgm2") if getattr(robot, name) is None]
     if missing:
         raise SimulationError(
@@ -299,7 +299,7 @@ def _check_inertias(robot: Robot, where: str) -> None:
         )
 
 
-def _terrain(robot: Robot, scenario: Scenario) -> Terrain | None:
+def _terrain(robot: SkidSteerRobot, scenario: Scenario) -> Terrain | None:
     place = scenario.ground
     if place.terrain is None:
         return None
@@ -330,7 +330,7 @@ def _check_starts(terrain: Terrain, values: Values, n: int) -> None:
         _check_on_map(terrain, (float(place[0]), float(place[1])), "vary: a start")
 
 
-def _too_sharp(terrain: Terrain, robot: Robot) -> tuple[str, ...]:
+def _too_sharp(terrain: Terrain, robot: SkidSteerRobot) -> tuple[str, ...]:
     """What to know of a terrain that bends more sharply than a wheel is round: it has ledges."""
     radius_m, (x_m, y_m) = terrain.sharpest_bend()
     if radius_m >= robot.wheels.radius_m.value:
@@ -341,7 +341,7 @@ def _too_sharp(terrain: Terrain, robot: Robot) -> tuple[str, ...]:
     )
 
 
-def _with_tyres(robot: Robot, values: Values) -> Values:
+def _with_tyres(robot: SkidSteerRobot, values: Values) -> Values:
     """Tyres for robots whose files do not describe them."""
     if all(name in values for name in TYRES):
         return values
@@ -352,7 +352,7 @@ def _with_tyres(robot: Robot, values: Values) -> Values:
     return values | {"tyre_stiffness_n_per_m": stiffness, "tyre_damping_n_s_per_m": damping}
 
 
-def driver_of(robot: Robot, scenario: Scenario, v: Values, commands: RunCommands | None) -> tuple[Any, int, int]:
+def driver_of(robot: SkidSteerRobot, scenario: Scenario, v: Values, commands: RunCommands | None) -> tuple[Any, int, int]:
     """Who commands the wheels, how many steps a command lasts, and how many steps there are."""
     if commands:
         return table_for_all(commands.shared, commands.n), 1, commands.steps
@@ -373,7 +373,7 @@ def route_limits_s(route: Route, v: Values) -> np.ndarray:
 
 
 def runs_of(
-    robot: Robot, ground: Ground, scenario: Scenario, v: Values, driver: Any, terrain: Terrain | None, n: int
+    robot: SkidSteerRobot, ground: Ground, scenario: Scenario, v: Values, driver: Any, terrain: Terrain | None, n: int
 ) -> rough.RoughRuns | skid_steer.SkidSteerRuns:
     """A batch, before its leaves are filled up."""
     v = on_tips(v)

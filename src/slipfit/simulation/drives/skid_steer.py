@@ -6,7 +6,7 @@ import numpy as np
 
 from slipfit.ground import plane
 from slipfit.kernels import as_batch
-from slipfit.library import Ground, Robot
+from slipfit.library import Ground, SkidSteerRobot
 from slipfit.simulation.assemble import (
     Values,
     battery_of,
@@ -20,7 +20,8 @@ from slipfit.simulation.assemble import (
 )
 from slipfit.simulation.drives.rover import Rover
 from slipfit.simulation.drives.wheeled import Wheeled
-from slipfit.simulation.engine import Driver, Resolved
+from slipfit.simulation.engine import Resolved
+from slipfit.twin import Driver
 from slipfit.vehicles import skid_steer
 from slipfit.vehicles.books import NoBooks
 from slipfit.vehicles.driver import table_for_all
@@ -39,7 +40,7 @@ class SkidSteer(Wheeled):
         has_more = found.scenario.keeps_books or is_soft(found.ground)
         return self.rover.resolve(driver, scenario, ground) if has_more else found
 
-    def assemble(self, robot: Robot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
+    def assemble(self, robot: SkidSteerRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
         """The kernel's tuple of n runs on a plane that follow a table of commands, (steps, wheels)."""
         v = values
         return as_batch(

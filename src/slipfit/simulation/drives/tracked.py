@@ -23,10 +23,11 @@ from slipfit.simulation.climb import (
 from slipfit.simulation.climb_scenario import as_climb
 from slipfit.simulation.climb_start import check_flippers
 from slipfit.simulation.climb_twin import climber_on_ground
-from slipfit.simulation.engine import Bounds, Driver, Records, Resolved, Run, Schedule, Setup
+from slipfit.simulation.engine import Bounds, Records, Resolved, Run, Schedule, Setup
 from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.step_rule import short_step
 from slipfit.simulation.trajectory import Trajectory
+from slipfit.twin import Driver
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.track_shape import divided_alike
 

@@ -11,13 +11,14 @@ from slipfit.library import Ground, find_ground
 from slipfit.simulation.assemble import Values, bounds_of, named_values, varied, with_one_law
 from slipfit.simulation.batch import Batch
 from slipfit.simulation.commands import command_ends
-from slipfit.simulation.engine import Bounds, Driver, Records, Resolved, Run, Schedule, Setup
+from slipfit.simulation.engine import Bounds, Records, Resolved, Run, Schedule, Setup
 from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.record import BODY_COLUMNS, WHEEL_COLUMNS
 from slipfit.simulation.run_commands import RunCommands
 from slipfit.simulation.scenario import Scenario, as_scenario
 from slipfit.simulation.step_rule import in_short_steps
 from slipfit.simulation.trajectory import Trajectory
+from slipfit.twin import Driver
 from slipfit.vehicles import planar_body, run_loop
 
 _OUTCOMES = {run_loop.OK: Outcome.FINISHED, run_loop.NOT_FINITE: Outcome.DIVERGED}
@@ -35,7 +36,7 @@ class Wheeled:
         drive, notes = in_short_steps(as_scenario(scenario))
         chosen = _ground(driver.twin, drive, ground)
         self.check(driver.robot, chosen, drive)
-        return Resolved(self, driver.robot, drive, chosen, driver.twin and driver.twin.powertrain, notes)
+        return Resolved(self, driver.robot, drive, chosen, driver.twin.powertrain if driver.twin else None, notes)
 
     def check(self, robot: Any, ground: Ground, scenario: Scenario) -> None:
         """A sentence where robot, ground and scenario do not go together."""

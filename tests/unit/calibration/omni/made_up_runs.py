@@ -4,11 +4,11 @@ import numpy as np
 
 from slipfit.calibration.omni import OmniRun
 from slipfit.calibration.omni.runs import dead_reckoned, tracked_point
-from slipfit.library import find_omni_robot
+from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.channels import ENCODERS, POSE, POSE_COLUMNS, wheel_columns
 
-ROBOT = find_omni_robot("robotino")
+ROBOT = find_robot("robotino")
 STEP_S = 0.03
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from slipfit.calibration.omni import Contact, Layout, OmniCalibration, calibrate_omni, fit_constants, fit_friction, steady_motion
 from slipfit.errors import LogError, ParameterError
-from slipfit.library import Ground, find_omni_robot
+from slipfit.library import Ground, find_robot
 from slipfit.simulation import simulate
 from slipfit.twin import Status
 from slipfit.vehicles.omni_kinematics import wheel_map
@@ -37,7 +37,7 @@ def runs():
 @pytest.mark.parametrize("name", ["robotino", "optiodom_omni3", "optiodom_mecanum", "ohio_omni"])
 def test_rollers_without_friction_let_wheels_roll(name):
     """With mu_T = 0 the balance is at zero slip along the rollers' axes: the wheel map's motion."""
-    robot = find_omni_robot(name)
+    robot = find_robot(name)
     wanted = np.array([[0.2, -0.1, 0.5], [0.0, 0.3, 0.0]])
     found = steady_motion(Layout.of(robot), wanted @ robot.wheel_map().T, Contact(1e-12, 100.0))
     assert found.motion == pytest.approx(wanted, abs=1e-9)
@@ -90,7 +90,7 @@ def test_a_fitted_surface_is_a_ground_of_the_simulator(runs):
     """The simulator, which integrates the same law from rest with another code, ends at the balance's velocity."""
     ground = fit_friction(runs, ROBOT, surface="Grey felt").ground()
     assert ground.name == "grey_felt"
-    robot = find_omni_robot("ohio_omni")
+    robot = find_robot("ohio_omni")
     wanted = {"v_mps": 0.15, "vy_mps": 0.1, "yaw_rate_radps": 0.0}
     told = ground.values()
     # Ten times the friction balances at the same motion, and makes little of the body's own inertia, v r over mu g.

@@ -16,7 +16,7 @@ from slipfit.calibration.omni import (
 from slipfit.calibration.omni.by_run import covariance_by_run, left_out_residuals
 from slipfit.calibration.omni.runs import dead_reckoned
 from slipfit.calibration.omni.steady import steady_part
-from slipfit.library import OmniRobot, find_omni_robot
+from slipfit.library import OmniRobot, find_robot
 from slipfit.twin import Status
 from unit.calibration.omni.made_up_motors import INDUCTANCE_H, RESISTANCE_OHM, K, motor_log
 from unit.calibration.omni.made_up_runs import ROBOT, line, run
@@ -121,7 +121,7 @@ def test_a_centre_of_mass_that_loads_do_not_feel_is_not_told():
 @pytest.mark.parametrize("name", ["robotino", "optiodom_mecanum"])
 def test_wheels_do_the_work_that_contacts_take(name):
     """Steady: what the motors put in, sum of torque and speed, is what slips away: -sum of F.s, both forces, in closed form."""
-    robot, contact = find_omni_robot(name), Contact(0.4, 30.0)
+    robot, contact = find_robot(name), Contact(0.4, 30.0)
     layout, w = Layout.of(robot), robot.wheel_map() @ [0.2, 0.1, 0.0]
     found = steady_motion(layout, w[None], contact)
     slips = [rows @ found.motion[0] - w * rolls for rows, rolls in zip(layout[:2], layout[2:4], strict=True)]

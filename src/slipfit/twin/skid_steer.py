@@ -1,16 +1,16 @@
 """The twin: the contract between all stages. A calibration writes it, everything else reads it."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from slipfit.library import Ground, Robot
+from slipfit.library import SkidSteerRobot
 from slipfit.twin.fitted import Covariance
 from slipfit.twin.fitted_ground import FittedGround, factors
 from slipfit.twin.payload import PER_LOAD, loaded
 from slipfit.twin.powertrain import FittedPowertrain
-from slipfit.twin.record import GroundName, LogOrigin, TwinFile, parameter_rows
+from slipfit.twin.record import GroundName, LogOrigin, Twin, parameter_rows
 
 #: The robot's load per wheel may differ this much from the load of the constants before the summary speaks of it.
 LOAD_TOLERANCE = 0.02
@@ -18,22 +18,20 @@ LOAD_TOLERANCE = 0.02
 _SETPOINTS = {"controller": "units of the controller", "radps": "rad/s of the wheels"}
 
 
-class Twin(TwinFile):
+class SkidSteerTwin(Twin):
     """A skid-steer robot and the grounds it was calibrated on."""
 
-    drive: ClassVar[str] = "skid_steer"
+    model_config = ConfigDict(title="Twin")  # as the JSON schema of version 1 has it
 
-    robot: Robot
+    drive: ClassVar[str] = "skid_steer"
+    whose: ClassVar[str] = "a skid-steer robot"
+    at_home: ClassVar[str] = "`slipfit simulate` drives it, and in Python Twin.load reads it"
+
+    robot: SkidSteerRobot
     grounds: Annotated[dict[GroundName, FittedGround], Field(min_length=1)]
     powertrain: FittedPowertrain | None = None
 
-    def ground(self, name: str | None = None) -> Ground:
-        """A ground for simulation. Constants that the drives do not tell are filled: by the law's default, or from their
-        bounds; the note of each says so. One that nothing is known of is an error that names the manoeuvre to drive."""
-        name = self.ground_name(name)
-        return self.grounds[name].as_ground(name, where=f"the twin of {self.robot.name}, ground {name}")
-
-    def with_payload(self, mass_kg: float, at_m: tuple[float, float, float] | None = None) -> "Twin":
+    def with_payload(self, mass_kg: float, at_m: tuple[float, float, float] | None = None) -> Self:
         """The twin with a payload at [x, y, height]: mass, centre of mass and inertias by parallel axes, and slip constants
         of which c N stays (`slipfit.twin.payload`). Spreads, intervals and bounds go along; statuses and notes stay."""
         robot = loaded(self.robot, mass_kg, at_m)
@@ -42,9 +40,9 @@ class Twin(TwinFile):
         note = f"payload of {mass_kg:g} kg at {place}: slip constants scaled by {_ratio(self.robot, robot):.6g}"
         provenance = self.provenance.model_copy(update={"notes": [*self.provenance.notes, note]})
         twin = self.model_copy(update={"robot": robot, "grounds": grounds, "provenance": provenance})
-        return Twin.from_mapping(twin.to_mapping(), where=f"the twin of {robot.name} with {mass_kg:g} kg of payload")
+        return self.from_mapping(twin.to_mapping(), where=f"the twin of {robot.name} with {mass_kg:g} kg of payload")
 
-    def with_powertrain(self, found: FittedPowertrain, *, logs: list[LogOrigin] | None = None, note: str = "") -> "Twin":
+    def with_powertrain(self, found: FittedPowertrain, *, logs: list[LogOrigin] | None = None, note: str = "") -> "SkidSteerTwin":
         """The twin with odometer, speed and turning constants added, or in place of older ones."""
         old = self.provenance
         origins = [*old.logs, *(log for log in logs or [] if log not in old.logs)]
@@ -74,16 +72,16 @@ class Twin(TwinFile):
         return [f"powertrain, setpoints in {unit}", *parameter_rows(dict(self.powertrain.parameters()))]
 
 
-def mean_load_n(robot: Robot, ground: FittedGround) -> float:
+def mean_load_n(robot: SkidSteerRobot, ground: FittedGround) -> float:
     """Mean load of a wheel on level ground."""
     return robot.mass_kg.value * ground.gravity_mps2.value / len(robot.wheels.at_m.value)
 
 
-def _ratio(before: Robot, after: Robot) -> float:
+def _ratio(before: SkidSteerRobot, after: SkidSteerRobot) -> float:
     return before.mass_kg.value / after.mass_kg.value
 
 
-def _at_load_of(ground: FittedGround, before: Robot, after: Robot) -> FittedGround:
+def _at_load_of(ground: FittedGround, before: SkidSteerRobot, after: SkidSteerRobot) -> FittedGround:
     """The constants as they are under the heavier robot."""
     ratio = _ratio(before, after)
     parameters = {name: p.scaled(ratio) if name in PER_LOAD else p for name, p in ground.parameters.items()}
@@ -104,7 +102,9 @@ def _at_load_of(ground: FittedGround, before: Robot, after: Robot) -> FittedGrou
     )
 
 
-def _covariance_at_load(ground: FittedGround, covariance: Covariance, before: Robot, after: Robot) -> Covariance:
+def _covariance_at_load(
+    ground: FittedGround, covariance: Covariance, before: SkidSteerRobot, after: SkidSteerRobot
+) -> Covariance:
     """J P J^T with c' = c m / (m + M): the errors of c shrink, and an error of the mass moves c' too."""
     ratio, heavy = _ratio(before, after), after.mass_kg.value
     jacobian = np.eye(len(covariance.names))
