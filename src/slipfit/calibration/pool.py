@@ -98,7 +98,7 @@ def pooled_fit(drives: Sequence[DriveFit], robot: SkidSteerRobot, ground: str, l
         ),
         load_n=load,
         posterior=_draws(told, values[rows], matrix),
-        notes=_doubts(drives),
+        notes=(*robot.doubts(), *_doubts(drives)),
     )
 
 

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from slipfit.errors import ParameterError
 from slipfit.library.catalogue import find_robot
+from slipfit.library.differential_robot import DifferentialRobot
 from slipfit.library.omni_robot import OmniRobot
 from slipfit.library.robot import Robot
 from slipfit.library.skid_steer_robot import SkidSteerRobot
@@ -13,6 +14,7 @@ from slipfit.library.tracked_robot import TrackedRobot
 #: File models by what `drive` says. A new drive is one line here.
 ROBOTS: dict[str, type[Robot]] = {
     "skid_steer": SkidSteerRobot,
+    "differential": DifferentialRobot,
     "omni": OmniRobot,
     "tracked": TrackedRobot,
 }
@@ -47,6 +49,6 @@ def any_robot(given: Robot | str | Path) -> Robot:
 
 def _of_kind(kind: type[Kind], given: Robot | str | Path, use: str) -> Kind:
     robot = any_robot(given)
-    if not isinstance(robot, kind):
+    if type(robot) is not kind:  # a kind may share code with another one, and still be none of its robots
         raise ParameterError(f"{given if isinstance(given, str | Path) else robot.name}: {kind.refusal(robot.drive, use)}")
     return robot

@@ -173,6 +173,11 @@ class OmniRobot(Robot):
         return wheel_map(self.at_m, self.rolling_rad, self.roller_rad, radii_m)
 
     @property
+    def supports_m(self) -> np.ndarray:
+        """Where the robot stands on the ground, (n, 2): its wheels."""
+        return self.at_m
+
+    @property
     def rigid_share(self) -> float:
         """Part of each wheel's turn that is rigid, between two rollers."""
         return self.wheels.rigid_share

@@ -19,6 +19,11 @@ Positive = Annotated[Parameter, Between(1e-12, 1e6)]
 ImuPlace = Annotated[VectorParameter, Vectors(3)]
 
 
+#: A weight over the squares of the wheels' radii (or over the tracks' area) from which a mass is doubted. Robots of the library
+#: have 1 to 22 kPa, mining trucks some 150 kPa; a small robot's mass in grams gives more than 1 MPa.
+MOST_PRESSURE_PA = 5e5
+
+
 class SpeedLoop(FileModel):
     """Wheels that turn as commanded, as long as the torque suffices."""
 
@@ -70,6 +75,9 @@ class Robot(NamedFile):
         yaw_inertia_kgm2: Parameter
         centre_of_mass_m: VectorParameter
         imu_at_m: VectorParameter | None
+
+        @property
+        def radii_m(self) -> Any: ...
 
         @property
         def powertrain(self) -> FileModel: ...
@@ -127,6 +135,26 @@ class Robot(NamedFile):
         """Where the numbers come from."""
         return {p.source for p in self.parameters().values()} | {self.centre_of_mass_m.source}
 
+    def doubts(self) -> tuple[str, ...]:
+        """What the file says that no such robot is known to have: a mass that its wheels or tracks would not carry."""
+        weight_n, over_m2 = 9.81 * self.mass_kg.value, self.carrying_m2
+        if weight_n <= MOST_PRESSURE_PA * over_m2:
+            return ()
+        return (
+            f"mass_kg = {self.mass_kg.value:g} kg is much for {self.carried_by}: {1e-6 * weight_n / over_m2:.2g} MPa, more than "
+            f"{1e-6 * MOST_PRESSURE_PA:g} MPa; is it in grams?",
+        )
+
+    @property
+    def carrying_m2(self) -> float:
+        """An area that grows with what wheels or tracks of this size carry: the squares of the wheels' radii together."""
+        return float(sum(self.radii_m**2))
+
+    @property
+    def carried_by(self) -> str:
+        """What carries the robot, in words."""
+        return f"{len(self.radii_m)} wheels of {self.radii_m[0]:g} m radius"
+
     def parameters(self) -> dict[str, Parameter]:
         """Every scalar, by its name."""
         found = [v for part in self._parts() for v in dict(part).values() if isinstance(v, Parameter)]
@@ -138,6 +166,7 @@ class Robot(NamedFile):
         for p in self.parameters().values():
             spread = "" if p.std is None else f" ± {p.std:g}"
             rows.append(f"  {p.name:<32}{f'{p.value:g}{spread}':>22}  {p.source}")
+        rows += [f"warning: {doubt}" for doubt in self.doubts()]
         return "\n".join(rows)
 
     def _parts(self) -> list[FileModel]:

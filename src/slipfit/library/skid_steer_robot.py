@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 from slipfit.library.files import FileModel
 from slipfit.library.parameter import Between, Parameter, VectorParameter, Vectors
 from slipfit.library.robot import DcMotor, ImuPlace, Positive, Robot, SpeedLoop
+from slipfit.vehicles import loads
 
 
 class Wheels(FileModel):
@@ -141,6 +142,15 @@ class SkidSteerRobot(Robot):
     def at_m(self) -> np.ndarray:
         """Wheel positions from the robot's origin, (n, 2)."""
         return np.array(self.wheels.at_m.value)
+
+    @property
+    def supports_m(self) -> np.ndarray:
+        """Where the robot stands on the ground, (n, 2): its wheels."""
+        return self.at_m
+
+    def wheel_tables(self) -> Any:
+        """The kernel's tables of the wheels, radius 1 m: places, and how they share the weight (`vehicles.loads`)."""
+        return loads.wheels(self.at_m, 1.0)
 
     @property
     def rolling_rad(self) -> np.ndarray:

@@ -141,6 +141,16 @@ class TrackedRobot(Robot):
         )
 
     @property
+    def carrying_m2(self) -> float:
+        """Area of both tracks between their axles."""
+        return float(2.0 * self.tracks.axle_distance_m.value * self.tracks.belt_width_m.value)
+
+    @property
+    def carried_by(self) -> str:
+        """What carries the robot, in words."""
+        return f"two tracks of {self.tracks.axle_distance_m.value:g} m"
+
+    @property
     def track_m(self) -> float:
         """Distance between the middles of the belts."""
         return self.tracks.tread_m.value

@@ -14,7 +14,7 @@ from slipfit.library.robot import DcMotor
 from slipfit.simulation.commands import Wheeled
 from slipfit.simulation.scenario import STEEPEST_RAD, Scenario
 from slipfit.simulation.vary import checked_arrays
-from slipfit.vehicles import loads, motors, planar_body, powertrain
+from slipfit.vehicles import motors, planar_body, powertrain
 from slipfit.vehicles.losses import AirDrag, Battery, Losses, NoBattery, NoLosses
 
 #: Numbers of a robot's file that do not act on motion; to vary them would promise an effect that is not there.
@@ -77,7 +77,7 @@ def _acting(robot: Wheeled, ground: Ground, scenario: Scenario) -> dict[str, Par
 
 def bounds_of(robot: Wheeled, ground: Ground, scenario: Scenario) -> dict[str, tuple[float, float]]:
     """Between which values the numbers of a run may lie, by name; those that may be anything are left out."""
-    xs, ys = zip(*robot.wheels.at_m.value, strict=True)
+    xs, ys = robot.supports_m.T.tolist()
     bounds = {name: (p.lower_bound, p.upper_bound) for name, p in _acting(robot, ground, scenario).items()}
     bounds |= {p.name: (p.lower, p.upper) for p in GROUND_LAWS[ground.law].parameters}
     bounds |= {
@@ -153,11 +153,11 @@ def battery_of(robot: SkidSteerRobot, v: Values) -> Battery | NoBattery:
     return NoBattery(0.0) if robot.battery is None else Battery(v["open_circuit_v"], v["internal_resistance_ohm"])
 
 
-def wheels_of(robot: SkidSteerRobot, v: Values, n: int) -> loads.Wheels:
+def wheels_of(robot: SkidSteerRobot, v: Values, n: int) -> Any:
     """Tables of n runs."""
-    tables = loads.wheels(robot.wheels.at_m.value, 1.0)
+    tables = robot.wheel_tables()
     radius = np.asarray(v["radius_m"], dtype=float).reshape(-1, 1)
-    return loads.Wheels(*(np.tile(table, (n, 1)) for table in tables))._replace(
+    return type(tables)(*(np.tile(table, (n, 1)) for table in tables))._replace(
         radius=np.broadcast_to(radius, (n, len(tables.x)))
     )
 

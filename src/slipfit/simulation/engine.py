@@ -143,7 +143,7 @@ def drive_runs(found: Resolved, vary: Mapping[str, Any], records: Records, *, wo
         columns=setup.columns,
         ends_s=np.full(n, np.inf) if setup.ends_s is None else setup.ends_s,
         commands=setup.commands,
-        notes=(*found.notes, *setup.notes),
+        notes=(*found.robot.doubts(), *found.notes, *setup.notes),
     )
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from slipfit.kernels import folded, part, wide
+from slipfit.kernels import chosen_by_type, folded, wide
 
 
 class Wheels(NamedTuple):
@@ -64,9 +64,10 @@ def spring_shares(at_m) -> np.ndarray:
     return np.asarray(np.linalg.pinv(np.vstack([np.ones(len(at)), at.T])))
 
 
-@part
+@chosen_by_type
 def wheel_loads(wheels, weight, centre_x, centre_y, loads):
-    """Fill `loads` with the normal force of each wheel (N), for the ground's resultant at (centre_x, centre_y)."""
+    """Fill `loads` with the normal force of each wheel (N), for the ground's resultant at (centre_x, centre_y). The class of the
+    table decides how the weight is shared; this is how wheels in pairs share it."""
     total = wide(0.0 * weight)
     centre_x, centre_y = wide(centre_x), wide(centre_y)
     for n in range(len(loads)):

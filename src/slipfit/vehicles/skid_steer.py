@@ -65,7 +65,7 @@ class SkidSteerRuns(NamedTuple):
     """A batch of runs: everything that a run needs, arrays at the leaves."""
 
     body: Body
-    wheels: Any  # loads.Wheels, one table per run
+    wheels: Any  # loads.Wheels or another table of wheels, one per run
     powertrain: Any
     law: Any
     ground: Any
@@ -273,10 +273,15 @@ def _begin(robot, wheels, memory, work, packs):
     return started(start, body, gx, gy, x, y, zero)
 
 
-@part
-def _measure(robot, places):
+@chosen_by_type
+def places_of(wheels, size, like):
+    """Empty tables for `measure`; the class of the wheels decides which, and so how the weight is shared."""
+    return tables(Places, size, like)
+
+
+@chosen_by_type
+def measure(wheels, body, places):
     """Positions from the centre of mass, and what `wheel_loads` needs."""
-    wheels, body = robot.wheels, robot.body
     for n in range(len(wheels.x)):
         places.x[n], places.y[n], places.radius[n] = wheels.x[n] - body.com_x, wheels.y[n] - body.com_y, wheels.radius[n]
         places.leverage_x[n], places.leverage_y[n] = wheels.leverage_x[n], wheels.leverage_y[n]
@@ -290,7 +295,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     like = alike(0.0, arrays.body.mass)
     count = len(arrays.wheels.x)
     work_arrays = tables(Work, padded(count, like), like)
-    wheel_arrays = tables(Places, padded(count, like), like)
+    wheel_arrays = places_of(arrays.wheels, padded(count, like), like)
     slots = padded(count, like) * memory_size(arrays.law)
     memory_arrays = Memory(zeros(slots, like), zeros(cell_count(arrays.ground), like))
     robot = raw(
@@ -301,7 +306,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     )  # fmt: skip
     notebook_arrays = journal(arrays.driver, like)
     work, memory, places, notebook = raw(work_arrays), raw(memory_arrays), raw(wheel_arrays), raw(notebook_arrays)
-    _measure(robot, places)
+    measure(robot.wheels, robot.body, places)
     wheels, packs, memory = wide(places), wide(work), Memory(wide(memory.contacts), memory.cells)
     s = _begin(robot, wheels, memory, work, packs)
     drive_through(
