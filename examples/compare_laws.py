@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import slipfit as sf
+from slipfit.contact import LAWS
 from slipfit.report.figures import save_figure
 
 COMMANDS = [
@@ -24,7 +25,7 @@ COMMANDS = [
 
 def ground_with(law: str) -> sf.Ground:
     """A ground with the example constants that the law itself names."""
-    data = {"schema": sf.Ground.kind(), "name": f"example_{law}", "law": law, "parameters": dict(sf.LAWS[law].example)}
+    data = {"schema": sf.Ground.kind(), "name": f"example_{law}", "law": law, "parameters": dict(LAWS[law].example)}
     return sf.Ground.from_mapping(data, where=law)
 
 

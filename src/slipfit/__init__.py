@@ -16,22 +16,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "SlipfitError": "slipfit.errors",
-    "LAWS": "slipfit.contact",
-    "Parameter": "slipfit.library",
     "Robot": "slipfit.library",
     "Ground": "slipfit.library",
     "find_robot": "slipfit.library",
     "find_ground": "slipfit.library",
-    "robot_names": "slipfit.library",
-    "ground_names": "slipfit.library",
-    "Terrain": "slipfit.library",
-    "find_terrain": "slipfit.library",
-    "Channel": "slipfit.logs",
-    "ColumnMap": "slipfit.logs",
     "DriveLog": "slipfit.logs",
     "read_log": "slipfit.logs",
     "inspect_log": "slipfit.logs",
-    "join_logs": "slipfit.logs",
     "Twin": "slipfit.twin",
     "Scenario": "slipfit.simulation",
     "Command": "slipfit.simulation",
@@ -41,9 +32,7 @@ _HOMES = {
     "simulate": "slipfit.simulation",
     "simulate_many": "slipfit.simulation",
     "Study": "slipfit.study",
-    "StudyFile": "slipfit.study",
     "run_study": "slipfit.study",
-    "grip_reserve": "slipfit.simulation.climb_reserve",
     "Fit": "slipfit.calibration",
     "calibrate": "slipfit.calibration",
     "Ladder": "slipfit.calibration.ladder",
@@ -53,10 +42,25 @@ _HOMES = {
     "Validation": "slipfit.calibration.validation",
     "validate": "slipfit.calibration.validation",
     "SlipEstimate": "slipfit.estimation",
-    "FilterSettings": "slipfit.estimation",
     "estimate": "slipfit.estimation",
     "export": "slipfit.exporters",
     "verify": "slipfit.verification",
+}
+
+#: Names that go with the next version and stay in their package: less common than those above.
+_IN_PACKAGES = {
+    "LAWS": "slipfit.contact",
+    "Parameter": "slipfit.library",
+    "robot_names": "slipfit.library",
+    "ground_names": "slipfit.library",
+    "Terrain": "slipfit.library",
+    "find_terrain": "slipfit.library",
+    "Channel": "slipfit.logs",
+    "ColumnMap": "slipfit.logs",
+    "join_logs": "slipfit.logs",
+    "StudyFile": "slipfit.study",
+    "grip_reserve": "slipfit.simulation.climb_reserve",
+    "FilterSettings": "slipfit.estimation",
     "OdometryReadings": "slipfit.calibration.odometry",
     "calibrate_odometry": "slipfit.calibration.odometry",
     "calibrate_paths": "slipfit.calibration.odometry",
@@ -66,6 +70,26 @@ _HOMES = {
 
 #: Names that go with the next version: where the object is until then, and what to write instead.
 _DEPRECATED = {
+    "grip_reserve": (
+        "slipfit.simulation.climb_reserve",
+        "grip_reserve",
+        "`from slipfit.simulation.climb_reserve import grip_reserve`",
+    ),
+    "OdometryReadings": (
+        "slipfit.calibration.odometry",
+        "OdometryReadings",
+        "`from slipfit.calibration.odometry import OdometryReadings`",
+    ),
+    "calibrate_odometry": (
+        "slipfit.calibration.odometry",
+        "calibrate_odometry",
+        "`from slipfit.calibration.odometry import calibrate_odometry`",
+    ),
+    "calibrate_paths": (
+        "slipfit.calibration.odometry",
+        "calibrate_paths",
+        "`from slipfit.calibration.odometry import calibrate_paths`",
+    ),
     "simulate_climb": ("slipfit.simulation", "simulate", "sf.simulate, which takes robots with any drive"),
     "climb_many": ("slipfit.simulation", "simulate_many", "sf.simulate_many, which takes robots with any drive"),
     "RunStatus": ("slipfit.simulation", "Outcome", "sf.Outcome"),
@@ -83,35 +107,20 @@ if TYPE_CHECKING:
     from slipfit.calibration import calibrate as calibrate
     from slipfit.calibration.ladder import Ladder as Ladder
     from slipfit.calibration.ladder import compare as compare
-    from slipfit.calibration.odometry import OdometryReadings as OdometryReadings
-    from slipfit.calibration.odometry import calibrate_odometry as calibrate_odometry
-    from slipfit.calibration.odometry import calibrate_paths as calibrate_paths
-    from slipfit.calibration.odometry import run_umbmark as run_umbmark
     from slipfit.calibration.plan import plan as plan
     from slipfit.calibration.planned_drive import Plan as Plan
     from slipfit.calibration.validation import Validation as Validation
     from slipfit.calibration.validation import validate as validate
-    from slipfit.contact import LAWS as LAWS
     from slipfit.errors import SlipfitError as SlipfitError
-    from slipfit.estimation import FilterSettings as FilterSettings
     from slipfit.estimation import SlipEstimate as SlipEstimate
     from slipfit.estimation import estimate as estimate
     from slipfit.exporters import export as export
-    from slipfit.hardware import drive as drive
     from slipfit.library import Ground as Ground
-    from slipfit.library import Parameter as Parameter
     from slipfit.library import Robot as Robot
-    from slipfit.library import Terrain as Terrain
     from slipfit.library import find_ground as find_ground
     from slipfit.library import find_robot as find_robot
-    from slipfit.library import find_terrain as find_terrain
-    from slipfit.library import ground_names as ground_names
-    from slipfit.library import robot_names as robot_names
-    from slipfit.logs import Channel as Channel
-    from slipfit.logs import ColumnMap as ColumnMap
     from slipfit.logs import DriveLog as DriveLog
     from slipfit.logs import inspect_log as inspect_log
-    from slipfit.logs import join_logs as join_logs
     from slipfit.logs import read_log as read_log
     from slipfit.simulation import Batch as Batch
     from slipfit.simulation import Command as Command
@@ -120,9 +129,7 @@ if TYPE_CHECKING:
     from slipfit.simulation import Trajectory as Trajectory
     from slipfit.simulation import simulate as simulate
     from slipfit.simulation import simulate_many as simulate_many
-    from slipfit.simulation.climb_reserve import grip_reserve as grip_reserve
     from slipfit.study import Study as Study
-    from slipfit.study import StudyFile as StudyFile
     from slipfit.study import run_study as run_study
     from slipfit.twin import Twin as Twin
     from slipfit.verification import verify as verify
@@ -131,6 +138,11 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _IN_PACKAGES:
+        home = _IN_PACKAGES[name]
+        instead = f"`from {home} import {name}`"
+        warnings.warn(f"sf.{name} goes with the next version; take {instead}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(home), name)
     if name in _DEPRECATED:
         home, attribute, instead = _DEPRECATED[name]
         warnings.warn(f"sf.{name} goes with the next version; take {instead}", DeprecationWarning, stacklevel=2)

@@ -17,6 +17,7 @@ import slipfit
 from patience import HANG_S
 from slipfit.calibration.soil import PlateColumns, ShearColumns, WheelColumns
 from slipfit.cli import app
+from slipfit.contact import LAWS
 from slipfit.errors import SlipfitError
 from slipfit.library import Ground, Robot, TerrainFile, TrackedRobot, references
 from slipfit.simulation import Scenario
@@ -154,7 +155,7 @@ def test_every_key_of_a_file_is_described(model):
 
 def test_every_constant_of_a_law_is_described():
     page = (ROOT / "docs" / "reference" / "files.md").read_text(encoding="utf-8")
-    for law in slipfit.LAWS.values():
+    for law in LAWS.values():
         for name in (law.name, *(n for p in law.parameters for n in (p.name, p.alias) if n)):
             assert f"`{name}`" in page, name
 

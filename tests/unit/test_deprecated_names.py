@@ -3,7 +3,10 @@
 import pytest
 
 import slipfit as sf
+from slipfit.contact import LAWS
+from slipfit.hardware import drive
 from slipfit.library import OmniRobot, omni_robot
+from slipfit.simulation.climb_reserve import grip_reserve
 from slipfit.twin import OmniTwin, TrackedTwin
 
 
@@ -17,6 +20,9 @@ from slipfit.twin import OmniTwin, TrackedTwin
         ("simulate_climb", sf.simulate, "sf.simulate"),
         ("climb_many", sf.simulate_many, "sf.simulate_many"),
         ("RunStatus", sf.Outcome, "sf.Outcome"),
+        ("LAWS", LAWS, "`from slipfit.contact import LAWS`"),
+        ("grip_reserve", grip_reserve, "`from slipfit.simulation.climb_reserve import grip_reserve`"),
+        ("drive", drive, "`from slipfit.hardware import drive`"),
         ("load_twin", sf.Twin.load, "sf.Twin.load"),
     ],
 )

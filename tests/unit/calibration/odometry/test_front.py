@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import slipfit as sf
-from slipfit.calibration.odometry import OdometryModel, constants_of
+from slipfit.calibration.odometry import OdometryModel, calibrate_odometry, calibrate_paths, constants_of, run_umbmark
 from slipfit.errors import LogError, ParameterError
 from slipfit.library import find_robot
 from slipfit.logs import Channel, DriveLog
@@ -38,7 +37,7 @@ def log_of(rolled, truth, name):
 
 def test_readings_and_a_log_together():
     """[Haas2009]'s readings, then a log of loops with 0.12 s: the log adds its lag, the readings' metres per count stay."""
-    found = sf.calibrate_odometry(EXAMPLE, loop_log(4), robot="atrv_jr").powertrain
+    found = calibrate_odometry(EXAMPLE, loop_log(4), robot="atrv_jr").powertrain
     assert found.left.lag_s.value == pytest.approx(0.12, abs=0.005)
     assert found.left.metres_per_count == constants_of(EXAMPLE, find_robot("atrv_jr")).powertrain.left.metres_per_count
     assert found.setpoint_unit == "controller"
@@ -48,7 +47,7 @@ def test_paths_of_any_shape_say_which_track_a_twin_gets():
     """Truth: a track 1 % wider on arcs, 2 % on the spot; the twin gets that on arcs and a note of the other."""
     truth = OdometryModel(1.0, 1.0, 1.01 * TRACK_M, 1.02 * TRACK_M)
     shapes = [legs(("line", 1.0), ("arc", 0.8, a), ("line", 1.0), ("spin", s)) for a, s in ((2, 6), (-2, -6), (4, -6), (-4, 6))]
-    fit = sf.calibrate_paths(*(log_of(shape, truth, f"path {k}") for k, shape in enumerate(shapes)), robot="p3at")
+    fit = calibrate_paths(*(log_of(shape, truth, f"path {k}") for k, shape in enumerate(shapes)), robot="p3at")
     power, track = fit.powertrain((COUNTS, COUNTS)), find_robot("p3at").track_m
     assert power.effective_track_m.value == pytest.approx(1.01 * track, rel=2e-4)
     assert power.effective_track_m.note == f"on arcs; on the spot it is {1.02 * track:.4g} m, +0.99 %"
@@ -64,18 +63,18 @@ def test_squares_alone_give_the_track_on_the_spot():
         for side in (3.0, 4.0)
         for turn in (0.5 * math.pi, -0.5 * math.pi)
     ]
-    general = sf.calibrate_paths(*squares, robot="p3at").powertrain().effective_track_m
+    general = calibrate_paths(*squares, robot="p3at").powertrain().effective_track_m
     assert general.note == "on the spot; the paths do not tell how it is on arcs"
     assert general.value == pytest.approx(1.02 * find_robot("p3at").track_m, rel=1e-3)
-    found = sf.run_umbmark(*squares, robot="p3at")
+    found = run_umbmark(*squares, robot="p3at")
     assert found.powertrain().effective_track_m.note == "on the spot, UMBmark"
     assert found.e_b.value == pytest.approx(1.02, abs=1e-3)
 
 
 def test_refusals():
     with pytest.raises(ParameterError, match="nothing to calibrate from"):
-        sf.calibrate_odometry(robot="p3at")
+        calibrate_odometry(robot="p3at")
     with pytest.raises(LogError, match="no run given"):
-        sf.calibrate_paths(robot="p3at")
+        calibrate_paths(robot="p3at")
     with pytest.raises(LogError, match="expected both"):
-        sf.run_umbmark(robot="p3at")
+        run_umbmark(robot="p3at")
