@@ -38,8 +38,11 @@ LEAST_DOUBTFUL_S, TRUSTED_ROUNDS = 0.5, 2
 #: counts shake look like a precise clock, several times more precise than the sum of squares is narrow.
 CLOCK, CLOCK_SCALE_S = "imu_clock_s", 0.016
 
-#: The center of mass: what spins would tell of it is left out with them.
-CENTER = ("centre_of_mass_x_m", "centre_of_mass_y_m")
+#: The center of mass, the places at which it is held to see what it changes, in standard deviations, and how tightly.
+CENTER, HELD_CENTERS, HELD_STD = "centre_of_mass_x_m", (0.0, 1.0, 2.0), 0.05
+
+#: Most rounds of looking for a lower minimum with other loads.
+LOAD_ROUNDS = 3
 
 #: Another minimum is lower when its robust sum of squares, which is -2 log likelihood, is smaller by this much: two standard
 #: deviations. Fits that end in the same minimum differ by less than 0.1.
@@ -104,8 +107,10 @@ def _deepest(problem: Problem, unknowns: Sequence[Unknown], found: "_Fitted") ->
     at = _place(found.solution)
     again, on_time = (_fitted(judge, unknowns, Start(np.inf, at | moved)) for moved in ({}, {CLOCK: 0.0}))
     found = _lower(_lower(again, on_time), found)
-    if "mu" in found.solution.names:
-        found = _lower(found, _fitted(judge, unknowns, moved_load(judge, unknowns, _place(found.solution))))
+    for _ in range(LOAD_ROUNDS if "mu" in found.solution.names else 0):
+        before, found = found, _lower(found, _fitted(judge, unknowns, moved_load(judge, unknowns, _place(found.solution))))
+        if found is before:
+            break
     return found
 
 
@@ -130,11 +135,11 @@ def _within_trusted_grip(problem: Problem, unknowns: Sequence[Unknown], found: S
     imu = problem.observations.imu
     if imu is None or problem.observations.pose is not None:
         return found
-    interval_s, told, fitter = float(np.median(np.diff(imu.time_s))), found, Fitter(problem)
+    interval_s, told = float(np.median(np.diff(imu.time_s))), found
     for _ in range(TRUSTED_ROUNDS):  # constants change, and with them the readings that are left
         moments_s = doubtful_moments_s(problem, told)
         if problem.replay.step_s * len(moments_s) < LEAST_DOUBTFUL_S:
-            return told
+            break
         is_doubtful = is_near(moments_s, imu.time_s) & ~problem.doubts.excluded
         doubtful_s = interval_s * float(is_doubtful.sum())
         doubts = replace(problem.doubts, excluded=problem.doubts.excluded | is_doubtful)
@@ -146,7 +151,34 @@ def _within_trusted_grip(problem: Problem, unknowns: Sequence[Unknown], found: S
         is_relaxing = any(at.get(name, 0.0) > 2.0 * NO_RELAXATION for name in RELAXATION)
         told = fitter.fit(started([*sought, *tyres()] if is_relaxing else sought, at))
         told = replace(told if is_relaxing else fitter.widened(told, NOT_RELAXING), doubtful_grip_s=doubtful_s)
-    return fitter.over(told, {u.name: u.prior_std for u in told.unknowns if u.name in CENTER and u.prior_std})
+    return told if told is found else replace(told, between=_between(fitter, told))
+
+
+def _between(fitter: Fitter, told: Solution) -> np.ndarray:
+    """Covariance between fits with the center of mass held at places to the front and to the back, weighed by likelihood.
+
+    Without spins little tells it, while its slopes at one place, where wheels begin to slide, promise a precise value. Each fit
+    starts where its neighbor ended.
+    """
+    j = told.names.index(CENTER)
+    center = told.unknowns[j]
+    assert center.prior_std is not None
+    is_relaxing = any(u.start > 2.0 * NO_RELAXATION for u in told.unknowns if u.name in RELAXATION)
+    sought = [u for u in told.unknowns if is_relaxing or u.name not in RELAXATION]  # those of the tyres come last
+    costs, ends = [told.cost], [told.values]
+    for side in (-1.0, 1.0):
+        values = told.values
+        for share in HELD_CENTERS:
+            place = center.expected + side * share * center.prior_std
+            at = dict(zip(told.names, map(float, values), strict=True)) | {CENTER: place}
+            held = replace(center, expected=place, prior_std=HELD_STD * center.prior_std, scale=HELD_STD * center.scale)
+            end = fitter.solve(started([held if u.name == CENTER else u for u in sought], at), tolerance=1e-4)
+            values = np.concatenate([end.values, told.values[len(sought) :]])
+            costs.append(end.cost + share**2)
+            ends.append(values)
+    weights = np.exp(-0.5 * (np.array(costs) - min(costs)))
+    away = np.array(ends) - told.values
+    return np.asarray((away.T * weights) @ away / weights.sum())
 
 
 def _held(mu: Unknown, found: Solution) -> Unknown:

@@ -103,6 +103,7 @@ class Solution:
     cost: float
     is_converged: bool
     doubtful_grip_s: float = 0.0  # readings that were not used because wheels may have slid
+    between: np.ndarray | None = None  # covariance between fits that explain nearly as much
     is_grip_doubtful: bool = False  # they were used, because too little is left without them
 
     @property
@@ -283,18 +284,6 @@ class Fitter:
         body = self.problem.bodies(unknowns, values[None])[0]
         columns = self.jacobian(unknowns, values, body, reach_share=1.0, of=range(len(solution.unknowns), len(unknowns)))
         return replace(solution, unknowns=unknowns, values=values, jacobian=np.hstack([solution.jacobian, columns]))
-
-    def over(self, solution: Solution, changes: Mapping[str, float]) -> Solution:
-        """The same solution, with columns that are secants over larger changes of some unknowns.
-
-        Sliding wheels and counts make the sum of squares uneven: slopes over small changes tell more than there is to know.
-        """
-        of = [j for j, name in enumerate(solution.names) if name in changes]
-        unknowns = [replace(u, scale=changes.get(u.name, u.scale)) for u in solution.unknowns]
-        body = self.problem.bodies(unknowns, solution.values[None])[0]
-        jacobian = solution.jacobian.copy()
-        jacobian[:, of] = self.jacobian(unknowns, solution.values, body, reach_share=1.0, of=of)
-        return replace(solution, jacobian=jacobian)
 
     def fit(self, unknowns: Sequence[Unknown], *, rounds: int = 2) -> Solution:
         """Solve, weigh anew by what is left, solve again."""
