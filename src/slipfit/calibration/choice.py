@@ -39,7 +39,7 @@ LEAST_DOUBTFUL_S, TRUSTED_ROUNDS = 0.5, 2
 CLOCK, CLOCK_SCALE_S = "imu_clock_s", 0.016
 
 #: The center of mass, the places at which it is held to see what it changes, in standard deviations, and how tightly.
-CENTER, HELD_CENTERS, HELD_STD = "centre_of_mass_x_m", (0.0, 1.0, 2.0), 0.05
+CENTER, HELD_CENTERS, HELD_STD = "centre_of_mass_x_m", ((0.0, -1.0, -2.0), (1.0, 2.0)), 0.05
 
 #: Most rounds of looking for a lower minimum with other loads.
 LOAD_ROUNDS = 3
@@ -160,16 +160,15 @@ def _between(fitter: Fitter, told: Solution) -> np.ndarray:
     Without spins little tells it, while its slopes at one place, where wheels begin to slide, promise a precise value. Each fit
     starts where its neighbor ended.
     """
-    j = told.names.index(CENTER)
-    center = told.unknowns[j]
+    center = told.unknowns[told.names.index(CENTER)]
     assert center.prior_std is not None
     is_relaxing = any(u.start > 2.0 * NO_RELAXATION for u in told.unknowns if u.name in RELAXATION)
     sought = [u for u in told.unknowns if is_relaxing or u.name not in RELAXATION]  # those of the tyres come last
     costs, ends = [told.cost], [told.values]
-    for side in (-1.0, 1.0):
+    for shares in HELD_CENTERS:
         values = told.values
-        for share in HELD_CENTERS:
-            place = center.expected + side * share * center.prior_std
+        for share in shares:
+            place = center.expected + share * center.prior_std
             at = dict(zip(told.names, map(float, values), strict=True)) | {CENTER: place}
             held = replace(center, expected=place, prior_std=HELD_STD * center.prior_std, scale=HELD_STD * center.scale)
             end = fitter.solve(started([held if u.name == CENTER else u for u in sought], at), tolerance=1e-4)
