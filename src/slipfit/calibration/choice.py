@@ -45,7 +45,7 @@ CENTER, HELD_CENTERS, HELD_STD = "centre_of_mass_x_m", ((0.0, -1.0, -2.0), (1.0,
 LOAD_ROUNDS = 3
 
 #: Another minimum is lower when its robust sum of squares, which is -2 log likelihood, is smaller by this much: two standard
-#: deviations. Fits that end in the same minimum differ by less than 0.1.
+#: deviations.
 CLEARLY_DEEPER = 4.0
 
 #: Least relative standard deviation of a limit beside readings that it does not act on.
