@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from slipfit.calibration.first_look import NO_LIMIT, Start, best_free, best_limited, starts
+from slipfit.calibration.first_look import NO_LIMIT, Start, best_free, best_limited, moved_load, starts
 from slipfit.calibration.grip import at_limit_s, doubtful_moments_s, grips, is_near, sliding_s, used_grip
 from slipfit.calibration.one_drive import ROBUST_FROM, Fitter, Problem, Solution
 from slipfit.calibration.spread import spread_of
@@ -34,6 +34,20 @@ EXACT = 0.1
 #: push what a wheel carries beyond the trusted share for a tenth of a second here and there. In so many rounds.
 LEAST_DOUBTFUL_S, TRUSTED_ROUNDS = 0.5, 2
 
+#: The IMU's clock and the scale of its changes where no pose helps (s): over a fraction of a sample the corners of a replay that
+#: counts shake look like a precise clock, several times more precise than the sum of squares is narrow.
+CLOCK, CLOCK_SCALE_S = "imu_clock_s", 0.016
+
+#: The center of mass, the places at which it is held to see what it changes, in standard deviations, and how tightly.
+CENTER, HELD_CENTERS, HELD_STD = "centre_of_mass_x_m", ((0.0, -1.0, -2.0), (1.0, 2.0)), 0.05
+
+#: Most rounds of looking for a lower minimum with other loads.
+LOAD_ROUNDS = 3
+
+#: Another minimum is lower when its robust sum of squares, which is -2 log likelihood, is smaller by this much: two standard
+#: deviations.
+CLEARLY_DEEPER = 4.0
+
 #: Least relative standard deviation of a limit beside readings that it does not act on.
 LIMIT_SHARE = 0.05
 
@@ -54,7 +68,10 @@ def solved(problem: Problem, unknowns: Sequence[Unknown]) -> Solution:
     drive asks for them; where it does not, what a little relaxation would change is still part of every spread.
     """
     found = _chosen(problem, unknowns)
-    return found.told if found.left < EXACT else _within_trusted_grip(problem, unknowns, found.told)
+    if found.left < EXACT or problem.observations.imu is None or problem.observations.pose is not None:
+        return found.told
+    smooth = [replace(u, scale=CLOCK_SCALE_S) if u.name == CLOCK else u for u in unknowns]
+    return _within_trusted_grip(problem, smooth, _deepest(problem, smooth, found).told)
 
 
 def _chosen(problem: Problem, unknowns: Sequence[Unknown]) -> "_Fitted":
@@ -80,6 +97,34 @@ def _chosen(problem: Problem, unknowns: Sequence[Unknown]) -> "_Fitted":
     return found
 
 
+def _deepest(problem: Problem, unknowns: Sequence[Unknown], found: "_Fitted") -> "_Fitted":
+    """The lowest minimum that restarts lead to: with smooth slopes, from the expected clock, and from other loads under a limit.
+
+    Clock and center of mass trade against the slip constants: slip delays the body as a late clock does, and the wheels that the
+    center of mass unloads slide first. Fits stop in several places, all with residuals below the noise.
+    """
+    judge = Fitter(problem)
+    at = _place(found.solution)
+    again, on_time = (_fitted(judge, unknowns, Start(np.inf, at | moved)) for moved in ({}, {CLOCK: 0.0}))
+    found = _lower(_lower(again, on_time), found)
+    for _ in range(LOAD_ROUNDS if "mu" in found.solution.names else 0):
+        before, found = found, _lower(found, _fitted(judge, unknowns, moved_load(judge, unknowns, _place(found.solution))))
+        if found is before:
+            break
+    return found
+
+
+def _lower(found: "_Fitted", other: "_Fitted") -> "_Fitted":
+    """The second of two fits where it is clearly lower."""
+    return other if (found.left - other.left) * len(found.solution.white) > CLEARLY_DEEPER else found
+
+
+def _place(solution: Solution) -> dict[str, float]:
+    """Where a fit ended, as a start: without tyres that relax."""
+    at = dict(zip(solution.names, map(float, solution.values), strict=True))
+    return {"mu": NO_LIMIT} | {name: value for name, value in at.items() if name not in RELAXATION}
+
+
 def _within_trusted_grip(problem: Problem, unknowns: Sequence[Unknown], found: Solution) -> Solution:
     """The fit without the readings at which wheels would carry more than any floor is trusted to hold.
 
@@ -94,7 +139,7 @@ def _within_trusted_grip(problem: Problem, unknowns: Sequence[Unknown], found: S
     for _ in range(TRUSTED_ROUNDS):  # constants change, and with them the readings that are left
         moments_s = doubtful_moments_s(problem, told)
         if problem.replay.step_s * len(moments_s) < LEAST_DOUBTFUL_S:
-            return told
+            break
         is_doubtful = is_near(moments_s, imu.time_s) & ~problem.doubts.excluded
         doubtful_s = interval_s * float(is_doubtful.sum())
         doubts = replace(problem.doubts, excluded=problem.doubts.excluded | is_doubtful)
@@ -106,7 +151,33 @@ def _within_trusted_grip(problem: Problem, unknowns: Sequence[Unknown], found: S
         is_relaxing = any(at.get(name, 0.0) > 2.0 * NO_RELAXATION for name in RELAXATION)
         told = fitter.fit(started([*sought, *tyres()] if is_relaxing else sought, at))
         told = replace(told if is_relaxing else fitter.widened(told, NOT_RELAXING), doubtful_grip_s=doubtful_s)
-    return told
+    return told if told is found else replace(told, between=_between(fitter, told))
+
+
+def _between(fitter: Fitter, told: Solution) -> np.ndarray:
+    """Covariance between fits with the center of mass held at places to the front and to the back, weighed by likelihood.
+
+    Without spins little tells it, while its slopes at one place, where wheels begin to slide, promise a precise value. Each fit
+    starts where its neighbor ended.
+    """
+    center = told.unknowns[told.names.index(CENTER)]
+    assert center.prior_std is not None
+    is_relaxing = any(u.start > 2.0 * NO_RELAXATION for u in told.unknowns if u.name in RELAXATION)
+    sought = [u for u in told.unknowns if is_relaxing or u.name not in RELAXATION]  # those of the tyres come last
+    costs, ends = [told.cost], [told.values]
+    for shares in HELD_CENTERS:
+        values = told.values
+        for share in shares:
+            place = center.expected + share * center.prior_std
+            at = dict(zip(told.names, map(float, values), strict=True)) | {CENTER: place}
+            held = replace(center, expected=place, prior_std=HELD_STD * center.prior_std, scale=HELD_STD * center.scale)
+            end = fitter.solve(started([held if u.name == CENTER else u for u in sought], at), tolerance=1e-4)
+            values = np.concatenate([end.values, told.values[len(sought) :]])
+            costs.append(end.cost + share**2)
+            ends.append(values)
+    weights = np.exp(-0.5 * (np.array(costs) - min(costs)))
+    away = np.array(ends) - told.values
+    return np.asarray((away.T * weights) @ away / weights.sum())
 
 
 def _held(mu: Unknown, found: Solution) -> Unknown:

@@ -1,6 +1,6 @@
 """Where a fit may start: a grid of slip constants and limits, then a few short fits over coarse replays."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,9 @@ TRIED_C_LONG, TRIED_RATIOS = np.geomspace(4e-4, 4e-2, 6), np.geomspace(0.7, 150.
 
 #: How many places a second look starts from, without a limit and under one.
 FREE_STARTS, LIMITED_STARTS = 4, 4
+
+#: Where the center of mass is tried, to the front and to the back, in its standard deviations.
+TRIED_CENTER = 2.0
 
 #: Evaluations of a short fit: enough to tell a good valley from a bad one.
 SHORT_FIT = 15
@@ -75,6 +78,18 @@ def best_limited(fitter: Fitter, unknowns: Sequence[Unknown]) -> Start:
     moved = [replace(u, start=first.at.get(u.name, u.start)) for u in unknowns]
     second = short_fits(fitter, moved, apart(starts(fitter, moved, (first.at["mu"],)), LIMITED_STARTS))
     return min(first, second, key=lambda start: start.cost)
+
+
+def moved_load(fitter: Fitter, unknowns: Sequence[Unknown], at: Mapping[str, float]) -> Start:
+    """The best start with a limit and the center of mass to the front or to the back, all else as in a solution."""
+    center = next(u for u in unknowns if u.name == "centre_of_mass_x_m")
+    assert center.prior_std is not None
+    tried: list[Start] = []
+    for side in (-1.0, 1.0):
+        there = {**at, center.name: center.expected + side * TRIED_CENTER * center.prior_std}
+        ranked = starts(fitter, started(unknowns, there), TRIED_LIMITS)
+        tried += [Start(start.cost, there | start.at) for start in apart(ranked, LIMITED_STARTS)]
+    return short_fits(fitter, unknowns, tried)
 
 
 def apart(ranked: Sequence[Start], count: int) -> list[Start]:

@@ -103,6 +103,7 @@ class Solution:
     cost: float
     is_converged: bool
     doubtful_grip_s: float = 0.0  # readings that were not used because wheels may have slid
+    between: np.ndarray | None = None  # covariance between fits that explain nearly as much
     is_grip_doubtful: bool = False  # they were used, because too little is left without them
 
     @property

@@ -57,12 +57,13 @@ def spread_of(solution: Solution) -> Spread:
         used = used or len(scores)
         meat = scores.T @ scores * len(scores) / (len(scores) - 1)
         ratios.append(np.diag(inverse @ (meat + np.diag(prior)) @ inverse) / np.diag(inverse))
+    between = np.zeros_like(inverse) if solution.between is None else solution.between
     if not ratios:
-        return Spread(inverse, np.ones(len(prior)), used)
+        return Spread(inverse + between, np.ones(len(prior)), used)
     # Short blocks tell the spread best; longer ones see slower errors, but only a clear excess counts: few blocks scatter.
     slow = [ratio / LONGER_BLOCKS_EXCUSED for ratio in ratios[1:]]
     inflation = np.sqrt(np.maximum(1.0, np.max([np.where(ratios[0] > BLOCKS_EXCUSED, ratios[0], 1.0), *slow], axis=0)))
-    covariance = inverse * np.outer(inflation, inflation)
+    covariance = inverse * np.outer(inflation, inflation) + between
     for k, name in enumerate(solution.names):
         if name == "mu":
             covariance[k, k] += (CUT_BY_COUNTS * solution.values[k]) ** 2
