@@ -79,6 +79,7 @@ def test_compare_validate_estimate_and_floors_state_their_truth(slipfit, tmp_pat
     unknown = slipfit("compare", bag, "--robot", "p3at", "--truth", "/nothing")
     assert unknown.code == 2
     assert "there is no such pose" in unknown.err
+    assert all(name in " ".join(unknown.err.split()) for name in ("/odom", true))  # what can be passed instead
 
 
 def test_umbmark_refuses_wheel_odometry_as_the_true_path(slipfit, ordinary):

@@ -162,7 +162,9 @@ class Fit:
     def summary(self) -> str:
         """A screen of text."""
         rows = [f"{self.robot.name} on {self.ground}, law {self.law}: {_drives(self.drives)}"]
-        rows += [f"  {name:<16}{_shown(p)}" for name, p in (*self.parameters.items(), *self.combinations.items())]
+        shown = {**self.parameters, **self.combinations}
+        wide = max(16, *(len(name) + 2 for name in shown)) if shown else 16
+        rows += [f"  {name:<{wide}}{_shown(p)}" for name, p in shown.items()]
         rows += [f"  {line}" for line in self.identifiability]
         rows += [f"  truth: {line}" for line in self.truth]
         if self.corrected:

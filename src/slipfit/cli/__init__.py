@@ -13,6 +13,8 @@ app = typer.Typer(
     name="slipfit",
     cls=CommandsOnDemand,
     help="Turn a ground robot's drive log into a calibrated digital twin with slip, and tell where that robot can go.",
+    epilog="Exit codes: 0: done. 1: done, and the answer is no (a check failed, a goal was missed, a log cannot be calibrated). "
+    "2: the command line or a file is at fault; one sentence on standard error states where and what to do.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -1,5 +1,7 @@
 """Parts of calibrate: wheel speeds, weights, spread, observations, what is told and what is not, pooling."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.signal import lfilter
@@ -280,6 +282,9 @@ def test_repeatability_is_the_spread_between_drives(two_drives):
         first, second = (fit[name].value for fit in alone)
         assert together.repeatability[name] == pytest.approx(abs(first - second) / np.sqrt(2.0) / together[name].value)
     assert "from drive to drive" in together.summary()
+    known = next(p for p in together.parameters.values() if p.interval_90 is not None)
+    long = replace(together, combinations={"a combination with a long name": known})
+    assert f"a combination with a long name  {known.value:.5g} ±" in long.summary()
 
 
 def test_grip_that_was_used_bounds_mu_from_below(two_drives):

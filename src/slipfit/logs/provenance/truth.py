@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from slipfit.errors import LogError
-from slipfit.library.files import nearest
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
 from slipfit.logs.provenance.classify import SMOOTH, Classified, Doubt, classify, is_isotropic
@@ -182,8 +181,9 @@ def _given(log: DriveLog, poses: Sequence[Classified], truth: str) -> PoseTruth:
             doubt = "" if match.origin is Origin.INDEPENDENT else f", although it is {match.origin.value}: {match.reason}"
             return PoseTruth(tuple(poses), match.name, "pose", f"as specified (--truth){doubt}", is_given=True)
     where = f"{log.source}: " if log.source else ""
-    known = [pose.name for pose in poses]
-    raise LogError(f"{where}--truth {truth}: there is no such pose; {nearest(truth, [*known, NONE])}")
+    known = ", ".join(pose.name for pose in poses)
+    has = f"the log has {known}: pass one of them" if known else "the log has no pose: leave --truth out"
+    raise LogError(f"{where}--truth {truth}: there is no such pose; {has}, or pass --truth {NONE} to use no pose")
 
 
 def _heading_as_gyro(channel: Channel) -> Channel:
