@@ -232,6 +232,20 @@ class TestShear:
             assert low <= truth <= high, name
         assert fit.values["friction_angle_rad"] == pytest.approx(PHI, rel=0.05)
 
+    def test_the_angle_has_the_std_of_its_tangent_times_the_slope_of_the_arctangent(self, tmp_path):
+        """d phi = cos^2(phi) d tan(phi). What is known of c + p tan(phi) at two stresses and of c gives var tan(phi): with
+        s(p) = c + p t,  p^2 var t = var s(p) + var c - 2 cov(s(p), c), and cov(s, c) = var c + p cov(t, c)."""
+        fit = fit_shear(read_shear(shear_table(tmp_path / "s.csv"), SHEAR_MAP))
+        (strength,), angle = fit.combinations.values(), fit.parameters["friction_angle_rad"]
+        cohesion = fit.parameters["cohesion_pa"]
+        r = fit.correlation[
+            fit.names.index("cohesion_pa"), fit.names.index("friction_angle_rad")
+        ]  # of c with tan(phi), as with phi
+        # var s = var c + 2 p r std_c std_t + p^2 var t, p = 15 kPa: solved for std_t
+        p, c = 15e3, cohesion.std
+        tangent = (-r * c + math.sqrt((r * c) ** 2 - c**2 + strength.std**2)) / p
+        assert angle.std == pytest.approx(math.cos(angle.value) ** 2 * tangent, rel=1e-6)
+
     def test_one_normal_stress_tells_strength_and_modulus(self, tmp_path):
         """c + p tan(phi) = 1720 + 15000 tan 29 deg = 10034.6 Pa (SPEC 5, erratum 7: rank 2)."""
         fit = fit_shear(read_shear(shear_table(tmp_path / "s.csv", normals=(15e3,), scatter=0.0), SHEAR_MAP))
