@@ -83,7 +83,7 @@ bench-rover bench-soil bench-track bench-omni bench-study bench-real: $(VENV)/.d
 	@$(BIN)/python benchmarks/judge.py $(@:bench-%=%)
 
 schemas: $(VENV)/.run
-	@for kind in robot ground terrain scenario climb columns twin odometry study plate_columns shear_columns wheel_columns tyre_columns; do $(BIN)/slipfit schema $$kind > src/slipfit/library/schemas/$$kind.1.json || exit 1; done
+	@for file in robot.1 ground.1 terrain.1 scenario.2 columns.1 twin.1 odometry.1 study.1 plate_columns.1 shear_columns.1 wheel_columns.1 tyre_columns.1; do $(BIN)/slipfit schema $${file%.*} > src/slipfit/library/schemas/$$file.json || exit 1; done
 
 screenshot: $(VENV)/.dev
 	@$(BIN)/python tests/browser/screenshot.py docs/images/calibration_report.png $(REPORT)

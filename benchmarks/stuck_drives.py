@@ -11,13 +11,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from slipfit.simulation.climb_scenario import find_climb
 
 from slipfit.contact.slip import slip_ratio
 from slipfit.library import Ground, Robot, find_ground, find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.simulation import Scenario, simulate
-from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import Encoders, PoseSensor
 from slipfit.simulation.sensors import encoder_channel, pose_channel
 

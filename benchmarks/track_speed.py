@@ -15,13 +15,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+from slipfit.simulation.climb_scenario import find_climb
 
 from drives import rows_of
 from goals import Figure, at_least, at_most, report, without_goal
 from slipfit.kernels import as_batch
 from slipfit.library import find_robot
 from slipfit.simulation import climb as climbs
-from slipfit.simulation.climb_scenario import find_climb
 from slipfit.vehicles import tracked
 from yardstick import SAME, Yardstick, cpu_s, fastest, largest_difference, one_core
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 from scipy.optimize import brentq
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 from slipfit.kernels import Shared, as_batch
 from slipfit.library import TrackedRobot, find_robot
 from slipfit.simulation import climb as climbs
-from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.step_climb import ClimberShape
 

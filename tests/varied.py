@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 from slipfit.contact import GROUND_LAWS
 from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot
 from slipfit.simulation import Scenario
-from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.simulation.commands import _target
 
 

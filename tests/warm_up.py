@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from slipfit.simulation.climb_scenario import find_climb
+
 from robots import ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
-from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
 from tracks import driven
 

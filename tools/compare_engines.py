@@ -107,8 +107,9 @@ def numbers_of(case: Case) -> tuple[dict[str, float], dict[str, tuple[float, flo
 
 def possible_cases() -> Iterator[Case]:
     """Every pair of the library that may be driven; those that are refused are sorted out by trying."""
-    from slipfit.library import find_robot, robot_names
     from slipfit.simulation.climb_scenario import climb_names
+
+    from slipfit.library import find_robot, robot_names
     from slipfit.simulation.scenario import scenario_names
 
     for robot in robot_names():

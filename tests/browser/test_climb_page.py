@@ -2,11 +2,11 @@
 
 import pytest
 from chromium import INSTALL, find_chromium, visit
+from slipfit.simulation.climb_scenario import find_climb
 
 from slipfit.library import find_robot
 from slipfit.report.climb_report import write_climb_report
 from slipfit.simulation import simulate
-from slipfit.simulation.climb_scenario import find_climb
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(find_chromium() is None, reason=INSTALL)]
 

@@ -10,6 +10,7 @@ from typing import get_args
 
 import pytest
 from pydantic import BaseModel
+from slipfit.simulation.climb_scenario import ClimbScenario
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -21,7 +22,6 @@ from slipfit.contact import LAWS
 from slipfit.errors import SlipfitError
 from slipfit.library import Ground, Robot, TerrainFile, TrackedRobot, references
 from slipfit.simulation import Scenario
-from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.study import StudyFile
 
 ROOT = Path(__file__).parent.parent.parent

@@ -4,10 +4,10 @@ import contextlib
 import random
 
 import pytest
+from slipfit.simulation.climb_scenario import find_climb
 
 from property.test_files_fuzz import spoilt_text, spoilt_tree
 from slipfit.errors import SlipfitError
-from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.simulation.engine import Driver
 from slipfit.twin import TrackedTwin, Twin

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 
 from slipfit.errors import ParameterError
 from slipfit.library import TrackedRobot, find_ground, find_robot
 from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.climb import longest_step_s
-from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.track_kinematics import turn_on_the_spot
 from slipfit.vehicles import track_verdict

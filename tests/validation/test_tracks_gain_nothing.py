@@ -4,11 +4,11 @@ Kinetic, potential and pressed energy together grow by no more than the work of 
 
 import numpy as np
 import pytest
+from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 
 from slipfit.kernels import as_batch
 from slipfit.library import TrackedRobot, find_robot
 from slipfit.simulation import climb as climbs
-from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 from slipfit.simulation.climb_start import depth_at_start_m
 from tracks import driven, gained_beyond_motors
 

@@ -4,10 +4,10 @@ All runs are single ones, through one kernel."""
 
 import numpy as np
 import pytest
+from slipfit.simulation.climb_scenario import ClimbScenario, as_climb
 
 from slipfit.errors import SlipfitError
 from slipfit.simulation import simulate, simulate_many
-from slipfit.simulation.climb_scenario import ClimbScenario, as_climb
 from slipfit.simulation.outcome import Outcome
 from tracks import own_rest_m, plain_climber
 

@@ -15,7 +15,8 @@ from slipfit.library import Ground, SkidSteerRobot, find_ground
 from slipfit.library.files import check_target, write_through
 from slipfit.simulation import Command, Scenario
 from slipfit.simulation.commands import quintic
-from slipfit.simulation.scenario import GroundPlace, Sensors
+from slipfit.simulation.scenario import Sensors
+from slipfit.simulation.scenario_ground import ScenarioGround
 
 #: Rest at the beginning, where biases show, and at the end (s).
 REST_S, END_S = 1.5, 1.0
@@ -84,7 +85,7 @@ class Plan:
         """The drive as `simulate` runs it, with the sensors that the plan was made for."""
         return Scenario(
             about=f"Planned drive of {self.robot.name}: c_long and c_lat to {100.0 * self.precision:g} %",
-            ground=GroundPlace(surface=surface or self.ground.name),
+            ground=ScenarioGround(surface=surface or self.ground.name),
             commands=self.commands,
             sensors=self.sensors,
             seed=seed,

@@ -71,42 +71,38 @@ def list_scenarios(context: typer.Context, json: JsonFlag = False) -> None:
     """
     if context.invoked_subcommand:
         return
-    from slipfit.simulation.climb_scenario import climb_names, find_any_scenario
-    from slipfit.simulation.scenario import scenario_names
+    from slipfit.simulation.scenario import find_scenario, scenario_names
 
-    records = {name: find_any_scenario(name) for name in [*scenario_names(), *climb_names()]}
+    records = {name: find_scenario(name) for name in scenario_names()}
     rows = [(name, *_place(s), f"{s.duration_s:.3g} s", s.about) for name, s in records.items()]
     text = (
         table(rows, ("scenario", "surface", "shape", "at most", "about"))
-        + "\n\nTracked robots take those with an obstacle or a turn in soil, the others drive the rest."
+        + "\n\nTracked robots take those with an obstacle or a turn in soil, robots on wheels the others."
         + "\nslipfit scenarios show NAME shows one as its file."
     )
     show(text, {"scenarios": [{"name": name} | s.to_mapping() for name, s in records.items()]}, as_json=json)
 
 
 def _place(scenario: Any) -> tuple[str, str]:
-    """Surface and shape of its ground, in a word or two; of climbs the soil and the obstacle."""
-    from slipfit.simulation.climb_scenario import ClimbScenario
-
-    if isinstance(scenario, ClimbScenario):
-        hard = scenario.surface or f"friction {scenario.mu_static:g}"
-        soft = scenario.soil if isinstance(scenario.soil, str) else "soil" if scenario.soil else hard
-        thing = scenario.obstacle
-        return soft, "level" if thing.kind == "none" else f"{thing.kind} {1e3 * thing.height_m:.4g} mm"
-    place = scenario.ground
-    gravity = f", {place.gravity_mps2:g} m/s²" if place.gravity_mps2 else ""
-    tilt = f"{math.degrees(place.slope_rad):.3g}°" if place.slope_rad else "level"
-    return place.surface, f"{place.terrain or tilt}{gravity}"
+    """Surface or soil and shape of its ground, in a word or two."""
+    ground = scenario.ground
+    soil = ground.soil if ground.soil is None or isinstance(ground.soil, str) else "soil"
+    surface = soil or ground.surface or f"friction {ground.mu_static:g}"
+    gravity = f", {ground.gravity_mps2:g} m/s²" if ground.gravity_mps2 else ""
+    shape = f"{math.degrees(ground.slope_rad):.3g}°" if ground.slope_rad else "level"
+    if ground.obstacle:
+        shape = f"{ground.obstacle.kind} {1e3 * ground.obstacle.height_m:.4g} mm"
+    return surface, f"{ground.terrain or shape}{gravity}"
 
 
 @scenarios.command("show")
 def show_scenario(name: NameArgument, json: JsonFlag = False, yaml: YamlFlag = False) -> None:
     """Show one scenario as its file, a start for your own."""
-    from slipfit.simulation.climb_scenario import find_any_scenario
+    from slipfit.simulation.scenario import find_scenario
 
     if yaml and json:
         raise ParameterError("--json and --yaml exclude each other; choose one")
-    record = find_any_scenario(name)
+    record = find_scenario(name)
     show(record.to_yaml().rstrip("\n"), {"name": name} | record.to_mapping(), as_json=json)
 
 

@@ -79,7 +79,8 @@ def move(
     from slipfit.library import find_ground, omni_robot
     from slipfit.library.files import check_target
     from slipfit.simulation.gentle import STEEPEST, gentle_move, saved_slip
-    from slipfit.simulation.scenario import GroundPlace, Scenario
+    from slipfit.simulation.scenario import Scenario
+    from slipfit.simulation.scenario_ground import ScenarioGround
 
     _check(out, plot, force=force)
     if scenario:
@@ -97,7 +98,7 @@ def move(
     written = []
     if scenario:
         about = f"{moves['quintic'].summary()}; {chosen.name}"
-        Scenario(about=about, ground=GroundPlace(surface=ground), commands=moves["quintic"].commands(), step_s=0.00025).save(
+        Scenario(about=about, ground=ScenarioGround(surface=ground), commands=moves["quintic"].commands(), step_s=0.00025).save(
             scenario, force=force
         )
         written.append(scenario)

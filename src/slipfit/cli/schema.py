@@ -12,7 +12,7 @@ def schema(
     kind: Annotated[
         str,
         typer.Argument(
-            help="robot, ground, terrain, scenario, climb, columns, twin, odometry, study; of tables plate_columns, "
+            help="robot, ground, terrain, scenario, columns, twin, odometry, study; of tables plate_columns, "
             "shear_columns, wheel_columns, tyre_columns."
         ),
     ],
@@ -27,7 +27,6 @@ def schema(
     from slipfit.library.schemas import schema_text
     from slipfit.logs import ColumnMap
     from slipfit.simulation import Scenario
-    from slipfit.simulation.climb_scenario import ClimbScenario
     from slipfit.study import StudyFile
     from slipfit.twin import Twin
 
@@ -36,7 +35,6 @@ def schema(
         "ground": Ground,
         "terrain": TerrainFile,
         "scenario": Scenario,
-        "climb": ClimbScenario,
         "columns": ColumnMap,
         "twin": Twin,
         "odometry": OdometryReadings,

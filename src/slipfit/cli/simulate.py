@@ -60,13 +60,12 @@ def simulate(
         wheels = {"--slope-deg": slope_deg, "--uphill-deg": uphill_deg, "--readings": readings}
         _only_of_wheels(robot, wheels if found.twin else {"--ground": ground} | wheels)
         to = _Targets(out, report, plot, replay)
-        _climb(driver, scenario or "curb_117mm", ground, to, has_reserve=reserve, json=json, force=force)
+        _climb(driver, scenario, ground, to, has_reserve=reserve, json=json, force=force)
         return
     if reserve:
         raise ParameterError(f"--reserve: grip reserves are of climbs by tracked robots, and {robot} is on wheels; leave it out")
     if replay:
         raise ParameterError(f"{replay}: replays are written of tracked robots, and {robot} is on wheels; take --report")
-    _check_no_climb(robot, scenario)
     drive = find_scenario(scenario) if scenario else standard_drive(driver.drive)
     is_twin = found.twin is not None
     asked_by = robot if is_twin else None if ground else scenario
@@ -130,14 +129,9 @@ def _only_of_wheels(robot: str, given: dict[str, Any]) -> None:
         )
 
 
-def _check_no_climb(robot: str, scenario: str | None) -> None:
-    from slipfit.simulation.climb_scenario import is_climb
-
-    if scenario and is_climb(scenario):
-        raise ParameterError(f"--scenario {scenario}: climbs are for tracked robots such as packbot, and {robot} is on wheels")
-
-
-def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_reserve: bool, json: bool, force: bool) -> None:
+def _climb(
+    driver: Any, name: str | None, ground: str | None, to: _Targets, *, has_reserve: bool, json: bool, force: bool
+) -> None:
     """A tracked robot climbs, or its twin."""
     from slipfit.library.files import check_target
     from slipfit.report.climb_report import write_climb_report
@@ -146,19 +140,21 @@ def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_
     from slipfit.report.replay import check_replay
     from slipfit.simulation import simulate
     from slipfit.simulation.climb_reserve import grip_reserve
-    from slipfit.simulation.climb_scenario import find_climb
-    from slipfit.simulation.climb_twin import climber_on_ground
+    from slipfit.simulation.run import resolve
+    from slipfit.simulation.scenario import find_scenario, standard_drive
     from slipfit.simulation.trajectory import TRAJECTORY_FORMATS
-    from slipfit.twin import find_driver
 
-    robot, climb, _, _ = climber_on_ground(find_driver(driver), find_climb(scenario), ground)
+    scenario = find_scenario(name) if name else standard_drive("tracked")
+    with _told_with(name):
+        found = resolve(driver, scenario, ground)
+    robot, climb = found.robot, found.scenario
     for target, formats in ((to.out, TRAJECTORY_FORMATS), (to.report, PAGE_FORMATS), (to.plot, FIGURE_FORMATS)):
         if target:
             check_target(target, force=force, formats=formats)
     if to.replay:
         check_replay(to.replay, force=force)
-    with working("simulating; tracked robots that were never run here are compiled first, some 60 s"), _told_with(scenario):
-        trajectory = simulate(driver, find_climb(scenario), ground=ground)
+    with working("simulating; tracked robots that were never run here are compiled first, some 60 s"), _told_with(name):
+        trajectory = simulate(driver, scenario, ground=ground)
         reserve = grip_reserve(robot, climb) if has_reserve else None
     written = [path for path in to if path]
     if to.out:
@@ -178,7 +174,7 @@ def _climb(driver: Any, scenario: str, ground: str | None, to: _Targets, *, has_
     columns = trajectory.columns
     document = {
         "robot": robot.name,
-        "scenario": scenario,
+        "scenario": name or "curb_117mm",
         "verdict": trajectory.outcome.name.lower(),
         "margin": trajectory.margin,
         "stopped_at_s": trajectory.stopped_at_s,
@@ -251,6 +247,7 @@ def _write_report(
 
         # The torque model takes gravity from the surface that the scenario names: both must have driven under the same.
         is_same = is_as_written and drive.ground.shape == "plane" and drive.ground.gravity_mps2 is None
+        is_same = is_same and drive.battery == type(drive.battery)()
         beside = simulate_torque_model(robot, drive) if is_same and robot.torque_model is not None else None
         write_rover_report(trajectory, robot, surface, drive, report, beside=beside, notes=notes, force=force)
     else:

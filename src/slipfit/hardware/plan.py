@@ -132,11 +132,11 @@ def _of_scenario(path: Path, robot: SkidSteerRobot, effective_track_m: float) ->
     left, right = rims[:, ::2].mean(axis=1), rims[:, 1::2].mean(axis=1)
     tells_wheels = np.repeat(
         [command.wheels_radps is not None for command in scenario.commands],
-        np.diff(np.round(np.cumsum([0.0, *(c.for_s for c in scenario.commands)]) / scenario.step_s).astype(int)),
+        np.diff(np.round(np.cumsum([0.0, *(c.for_s for c in scenario.commands)]) / scenario.time_step_s).astype(int)),
     )
     rate = (right - left) / np.where(tells_wheels, effective_track_m, robot.track_m)
     kept = _corners(np.column_stack([left, right]))
-    time_s = np.arange(len(rims) + 1) * scenario.step_s
+    time_s = np.arange(len(rims) + 1) * scenario.time_step_s
     rows = [*kept, kept[-1]]  # a row holds until the next, the last one until the end
     return DrivePlan(path.name, time_s[[*kept, -1]], (0.5 * (left + right))[rows], rate[rows])
 

@@ -11,7 +11,7 @@ from slipfit.report.climb_profile import climb_profile, hard_ground, soil_body
 from slipfit.report.figures import BLUE, GREEN, GREY, ORANGE, _tidy
 from slipfit.report.side_view import ruts, side_shape, stage
 from slipfit.simulation.climb import climb_numbers
-from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.scenario import Scenario
 from slipfit.simulation.trajectory import Trajectory
 
 #: Robots in one picture.
@@ -21,7 +21,7 @@ _MOMENTS = 5
 _TITLE_LETTERS = 110
 
 
-def draw_climb(climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario) -> Figure:
+def draw_climb(climb: Trajectory, robot: TrackedRobot, scenario: Scenario) -> Figure:
     """From the side above, four curves below."""
     figure = Figure(figsize=(11, 8), layout="constrained")
     side, *curves = (figure.add_subplot(place) for place in _places(figure))
@@ -48,15 +48,15 @@ def _places(figure: Figure) -> list[Any]:
     return [grid[0, :], grid[1, 0], grid[1, 1], grid[2, 0], grid[2, 1]]
 
 
-def _draw_side(axes: Any, climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario) -> None:
-    v, shape = climb_numbers(robot, scenario), side_shape(robot, scenario.flipper_angle_rad)
+def _draw_side(axes: Any, climb: Trajectory, robot: TrackedRobot, scenario: Scenario) -> None:
+    v, shape = climb_numbers(robot, scenario), side_shape(robot, scenario.start.flipper_angle_rad)
     profile = climb_profile(scenario, v)
     seen_from = stage(climb, profile)
     length = shape.outline.axle_distance_m + 2.0 * shape.outline.radius_m
     left, right = float(seen_from.xi_m.min()) - length, float(seen_from.xi_m.max()) + length
     hard, until = hard_ground(scenario, v, profile, left - 1.0, right + 1.0)
     axes.fill(*hard.T, facecolor="0.8", edgecolor=GREY)
-    if scenario.soil is not None:
+    if scenario.ground.soil is not None:
         axes.fill(*soil_body(scenario, profile, left, min(until, right)).T, color="#d6aa5c", alpha=0.45, linewidth=0.0)
         places, rut = ruts(climb, shape, seen_from, until)
         lowest = np.where(rut[-1] < 0.0, profile.line(places) + rut[-1], np.nan)

@@ -15,7 +15,7 @@ import numpy as np
 
 from slipfit.library import Terrain, find_terrain
 from slipfit.simulation.climb import obstacle_corners, obstacle_starts_m
-from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.scenario import Scenario
 
 #: Ground is drawn down to here, m below its lowest place.
 DEEP_M = 2.0
@@ -56,22 +56,23 @@ class Profile:
         return np.linspace(left_m, right_m, count)
 
 
-def climb_profile(scenario: ClimbScenario, v: dict[str, Any]) -> Profile:
+def climb_profile(scenario: Scenario, v: dict[str, Any]) -> Profile:
     """The plane that a climb with these numbers is seen in."""
-    if scenario.obstacle.kind != "field":
+    if scenario.ground.terrain is None:
         return Profile(float(v["yaw_rad"]))
     start = (float(v["start_x_m"]), float(v["start_y_m"]))
-    return Profile(float(v["heading_rad"]), start, find_terrain(str(scenario.obstacle.terrain)))
+    return Profile(float(v["heading_rad"]), start, find_terrain(scenario.ground.terrain))
 
 
 def hard_ground(
-    scenario: ClimbScenario, v: dict[str, Any], profile: Profile, left_m: float, right_m: float
+    scenario: Scenario, v: dict[str, Any], profile: Profile, left_m: float, right_m: float
 ) -> tuple[np.ndarray, float]:
     """Outline (k, 2) of all that is hard between two places, closed far below by its last three points; and where soil ends."""
     if profile.terrain:
         xi = profile.places(left_m, right_m)
         top = list(zip(xi, profile.line(xi) - _base_depth_m(scenario), strict=True))
         return _closed_below(top), np.inf
+    obstacle = scenario.ground.obstacle
     corners, _, is_ditch = obstacle_corners(scenario, v, float(obstacle_starts_m(v)))
     first = float(corners[0].xi_m) if corners else np.inf
     foot = -_base_depth_m(scenario)
@@ -80,8 +81,8 @@ def hard_ground(
     for k, corner in enumerate(corners):
         at, top_m, radius = float(corner.xi_m), float(corner.z_m), float(corner.radius_m)
         rounding = list(zip(at + radius * (1.0 - np.cos(turn)), top_m - radius * (1.0 - np.sin(turn)), strict=True))
-        if scenario.obstacle.kind == "ramp":
-            rise = np.tan(scenario.obstacle.slope_rad)
+        if obstacle and obstacle.kind == "ramp":
+            rise = np.tan(obstacle.slope_rad)
             line += [(at - (top_m - foot) / rise, foot), (at, top_m)]
             first = min(first, at - top_m / rise)
         elif is_ditch and k == 0:
@@ -92,16 +93,16 @@ def hard_ground(
     return _closed_below(line), first
 
 
-def soil_body(scenario: ClimbScenario, profile: Profile, left_m: float, right_m: float) -> np.ndarray:
+def soil_body(scenario: Scenario, profile: Profile, left_m: float, right_m: float) -> np.ndarray:
     """Outline (k, 2) of the soil that nothing has touched, between two places."""
     xi = profile.places(left_m, right_m)
     top = np.column_stack([xi, profile.line(xi)])
     return np.concatenate([top, (top - [0.0, _base_depth_m(scenario)])[::-1], top[:1]])
 
 
-def _base_depth_m(scenario: ClimbScenario) -> float:
+def _base_depth_m(scenario: Scenario) -> float:
     """How far the rigid base lies below the surface, as it is drawn."""
-    return min(scenario.soil_depth_m, DEEP_M) if scenario.soil is not None else 0.0
+    return min(scenario.ground.soil_depth_m, DEEP_M) if scenario.ground.soil is not None else 0.0
 
 
 def _closed_below(line: list[tuple[float, float]]) -> np.ndarray:

@@ -10,7 +10,7 @@ from slipfit.report.playing import spread_out
 from slipfit.report.replay import Motion, Scene, Strips, Surface
 from slipfit.report.side_view import SideShape, side_shape, stage
 from slipfit.simulation.climb import climb_numbers
-from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.scenario import Scenario
 from slipfit.simulation.trajectory import Trajectory
 
 #: Ground is shown this far to either side, and beyond where the robot was, m.
@@ -25,9 +25,9 @@ _STONE, _SAND, _BLUE = (150, 158, 165, 255), (214, 170, 92, 140), (0, 114, 178, 
 _GREY, _ORANGE = (120, 128, 136, 255), (213, 94, 0, 255)
 
 
-def climb_scene(climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario) -> Scene:
+def climb_scene(climb: Trajectory, robot: TrackedRobot, scenario: Scenario) -> Scene:
     """Everything that the records of a climb hold, in the ground's frame."""
-    v, shape = climb_numbers(robot, scenario), side_shape(robot, scenario.flipper_angle_rad)
+    v, shape = climb_numbers(robot, scenario), side_shape(robot, scenario.start.flipper_angle_rad)
     profile = climb_profile(scenario, v)
     still = _terrain(climb, scenario, profile) if profile.terrain else _drawn_out(climb, scenario, v, profile)
     still |= _robot(shape, robot)
@@ -47,25 +47,25 @@ def climb_scene(climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario)
             )
         },
         numbers={f"numbers/{name}": values for name, values in numbers.items()},
-        changing={"world/ruts": _ruts(climb, shape, profile)} if scenario.soil is not None else {},
+        changing={"world/ruts": _ruts(climb, shape, profile)} if scenario.ground.soil is not None else {},
         about=climb.summary(),
     )
 
 
-def _drawn_out(climb: Trajectory, scenario: ClimbScenario, v: dict[str, Any], profile: Profile) -> Things:
+def _drawn_out(climb: Trajectory, scenario: Scenario, v: dict[str, Any], profile: Profile) -> Things:
     """Level ground with its obstacle, and soil before it."""
     yaw, along = profile.yaw_rad, profile.along(climb["x_m"], climb["y_m"])
     left, right = float(along.min()) - _BEYOND_M, float(along.max()) + _BEYOND_M
     outline, soil_until = hard_ground(scenario, v, profile, left, right)
-    surface = outline[:-3] if scenario.soil is None or scenario.obstacle.kind == "none" else outline[1:-3]
+    surface = outline[:-3] if scenario.ground.soil is None or scenario.ground.obstacle is None else outline[1:-3]
     found: Things = {"world/hard_ground": extruded(surface, yaw, _STONE)}
-    if scenario.soil is not None:
+    if scenario.ground.soil is not None:
         flat = np.array([(left, 0.0), (min(soil_until, right), 0.0)])
         found["world/soil"] = extruded(flat, yaw, _SAND)
     return found
 
 
-def _terrain(climb: Trajectory, scenario: ClimbScenario, profile: Profile) -> Things:
+def _terrain(climb: Trajectory, scenario: Scenario, profile: Profile) -> Things:
     """The terrain around the path, as soil or hard; below soil the base on which it lies, where that is near."""
     x, y = (np.linspace(climb[name].min() - _BEYOND_M, climb[name].max() + _BEYOND_M, _GRID) for name in ("x_m", "y_m"))
     east, north = np.meshgrid(x, y)
@@ -73,11 +73,11 @@ def _terrain(climb: Trajectory, scenario: ClimbScenario, profile: Profile) -> Th
     first = (np.arange(_GRID - 1)[:, None] * _GRID + np.arange(_GRID - 1)).ravel()
     ways = [(0, 1, _GRID), (1, _GRID + 1, _GRID)]
     triangles = np.concatenate([np.column_stack([first + step for step in way]) for way in ways])
-    if scenario.soil is None:
+    if scenario.ground.soil is None:
         return {"world/hard_ground": Surface(corners, triangles, _STONE)}
     found: Things = {"world/soil": Surface(corners, triangles, _SAND)}
-    if scenario.soil_depth_m < DEEP_M:
-        found["world/hard_ground"] = Surface(corners - [0.0, 0.0, scenario.soil_depth_m], triangles, _STONE)
+    if scenario.ground.soil_depth_m < DEEP_M:
+        found["world/hard_ground"] = Surface(corners - [0.0, 0.0, scenario.ground.soil_depth_m], triangles, _STONE)
     return found
 
 

@@ -13,14 +13,14 @@ from slipfit.report.html import Panel, render, write_page
 from slipfit.report.playing import pace_told, spread_out
 from slipfit.report.side_view import side_view
 from slipfit.simulation.climb_reserve import GripReserve
-from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.scenario import Scenario
 from slipfit.simulation.trajectory import Trajectory
 
 
 def write_climb_report(
     climb: Trajectory,
     robot: TrackedRobot,
-    scenario: ClimbScenario,
+    scenario: Scenario,
     path: Path | str,
     *,
     reserve: GripReserve | None = None,
@@ -47,10 +47,10 @@ def write_climb_report(
     write_page(html, Path(path), force=force)
 
 
-def side_caption(climb: Trajectory, scenario: ClimbScenario) -> str:
+def side_caption(climb: Trajectory, scenario: Scenario) -> str:
     """What is drawn, and how fast it plays."""
     times = climb["time_s"][spread_out(len(climb["time_s"]))]
-    rut = " Sand is soil that nothing has touched; the orange line is the lowest that a belt was." if scenario.soil else ""
+    rut = " Sand is soil that nothing has touched; the orange line is the lowest that a belt was." if scenario.ground.soil else ""
     return (
         f"The robot from its right side: links move as the belts do, so that slip is seen.{rut} Plays when the page opens, "
         f"{pace_told(times)} or as fast as the browser draws; buttons and slider choose the moment."

@@ -27,7 +27,7 @@ _WHEEL_SPEEDS = 2
 def commanded_speeds(robot: SkidSteerRobot | OmniRobot, scenario: Scenario, time_s: np.ndarray) -> np.ndarray:
     """Wheel speeds (rad/s) that were asked for in the step that ends at each time, shape (T, n); motors' at no load."""
     table = command_table(robot, scenario)
-    steps = np.round(np.asarray(time_s) / scenario.step_s).astype(int) - 1
+    steps = np.round(np.asarray(time_s) / scenario.time_step_s).astype(int) - 1
     asked = table[np.clip(steps, 0, len(table) - 1)]
     if isinstance(robot.powertrain, DcMotor):
         return np.asarray(asked / float(no_load_voltage(robot.powertrain, np.array(1.0))))

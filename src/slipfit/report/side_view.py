@@ -20,7 +20,7 @@ from slipfit.report.board import BLUE, GREY, INK, ORANGE, SHADE, Board
 from slipfit.report.climb_profile import Profile, climb_profile, hard_ground, soil_body
 from slipfit.report.playing import CONTROLS_PX, controls, frame_name, spread_out
 from slipfit.simulation.climb import climb_numbers
-from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.scenario import Scenario
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles.track_shape import Outline
 
@@ -170,14 +170,14 @@ def _underside(shape: SideShape) -> np.ndarray:
     return np.concatenate([rear, between, front])
 
 
-def side_view(climb: Trajectory, robot: TrackedRobot, scenario: ClimbScenario) -> dict[str, Any]:
+def side_view(climb: Trajectory, robot: TrackedRobot, scenario: Scenario) -> dict[str, Any]:
     """The figure with its frames, as Plotly reads it. A frame's name is its time in seconds."""
     v = climb_numbers(robot, scenario)
-    profile, shape = climb_profile(scenario, v), side_shape(robot, scenario.flipper_angle_rad)
+    profile, shape = climb_profile(scenario, v), side_shape(robot, scenario.start.flipper_angle_rad)
     seen_from = stage(climb, profile)
     window = _window(climb, seen_from, shape, v)
     hard, soil_until = hard_ground(scenario, v, profile, window[0][0] - 1.0, window[0][1] + 1.0)
-    has_soil = scenario.soil is not None
+    has_soil = scenario.ground.soil is not None
     places, rut = ruts(climb, shape, seen_from, soil_until) if has_soil else (np.empty(0), np.empty((len(climb["time_s"]), 0)))
     kept = spread_out(len(climb["time_s"]))
     links, told = round(robot.tracks.segments.value), _told(climb, has_soil=has_soil)

@@ -1,5 +1,6 @@
 """One animated run for each way to fail: tracked robots from the side, drives from above, over the heights of a terrain."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +11,15 @@ from slipfit.report.html import Panel
 from slipfit.report.playing import pace_s, spread_out
 from slipfit.report.side_view import side_view
 from slipfit.report.top_view import playing_s, top_view
-from slipfit.simulation import simulate_many
-from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.engine import Records, Resolved, drive_runs
+from slipfit.simulation.scenario import Scenario
+from slipfit.simulation.scenario_ground import Obstacle
 from slipfit.study.chunk import NOT_POSSIBLE
-from slipfit.study.climb_model import ClimbModel
-from slipfit.study.model import Model, ScenarioModel, StepModel
+from slipfit.study.model import Model
 from slipfit.study.modes import Mode
 from slipfit.study.result import number_text
+from slipfit.study.simulation_model import SimulationModel
+from slipfit.study.step_model import StepModel
 from slipfit.vehicles.step_climb import ClimberShape, climb_path
 
 #: Pictures of one climb, and how long each stays (ms).
@@ -37,36 +40,29 @@ def example_panel(model: Model, mode: Mode, number: int) -> Panel | None:
     if mode.name == NOT_POSSIBLE:
         return None
     where = ", ".join(f"{name} = {number_text(value, 4)}" for name, value in mode.example.items())
-    return Panel(f"example-{number}", _view(model, mode.example), f"{mode.words}: run {mode.example_run}, {where}.")
+    return Panel(
+        f"example-{number}", _VIEWS[model.seen_from](model, mode.example), f"{mode.words}: run {mode.example_run}, {where}."
+    )
 
 
-def _view(model: Model, example: dict[str, float]) -> dict[str, Any]:
-    if isinstance(model, StepModel):
-        return step_view(model, example)
-    if isinstance(model, ClimbModel):
-        return climb_view(model, example)
-    assert isinstance(model, ScenarioModel)
-    return drive_view(model, example)
-
-
-def drive_view(model: ScenarioModel, example: dict[str, float]) -> dict[str, Any]:
+def drive_view(model: SimulationModel, example: dict[str, float]) -> dict[str, Any]:
     """A drive from above; waypoints, and lines of equal height on a terrain, lie below it."""
     vary = {model.full_name(name): [value] for name, value in (model.fixed | example).items()}
-    drive = simulate_many(model.driver, model.scenario, vary, ground=model.surface).run(0)
-    figure = top_view(drive, model.robot)
+    drive = drive_runs(model.found, vary, Records.AS_SCENARIO).run(0)
+    figure, scenario = top_view(drive, model.found.robot), model.found.scenario
     _play_by_itself(figure, 1e3 * playing_s(drive)[0])
     layout = figure["layout"]
-    if model.scenario.route:
-        x, y = np.array(model.scenario.route.waypoints_m, dtype=float).T
+    if scenario.route:
+        x, y = np.array(scenario.route.waypoints_m, dtype=float).T
         look = {"symbol": "circle-open", "size": 11, "color": INK, "line": {"width": 1.5}}
         marks = {"type": "scatter", "mode": "markers", "name": "waypoints", "marker": look, "showlegend": True}
         figure["data"].append(marks | {"x": packed(x), "y": packed(y)})
         for axis, way in (("xaxis", x), ("yaxis", y)):
             low, high = layout[axis]["range"]
             layout[axis]["range"] = [min(low, float(way.min()) - _AROUND_M), max(high, float(way.max()) + _AROUND_M)]
-    if model.scenario.ground.terrain:
+    if scenario.ground.terrain:
         sides = (layout["xaxis"]["range"], layout["yaxis"]["range"])
-        figure["data"].append(_heights(find_terrain(model.scenario.ground.terrain), *sides))
+        figure["data"].append(_heights(find_terrain(scenario.ground.terrain), *sides))
     return figure
 
 
@@ -127,30 +123,31 @@ def step_view(model: StepModel, example: dict[str, float]) -> dict[str, Any]:
     return _side_view(shape, places[: last + 1], told, height, edge)
 
 
-def climb_view(model: ClimbModel, example: dict[str, float]) -> dict[str, Any]:
+def climb_view(model: SimulationModel, example: dict[str, float]) -> dict[str, Any]:
     """A simulated climb from the side, over the profile of its obstacle."""
     numbers = {model.full_name(name): value for name, value in (model.fixed | example).items()}
-    drive = simulate_many(model.robot, model.climb, {name: [value] for name, value in numbers.items()}).run(0)
-    figure = side_view(drive, *_as_in_run(model, numbers))
+    drive = drive_runs(model.found, {name: [value] for name, value in numbers.items()}, Records.AS_SCENARIO).run(0)
+    figure = side_view(drive, *_as_in_run(model.found, numbers))
     _play_by_itself(figure, 1e3 * pace_s(drive["time_s"][spread_out(len(drive["time_s"]))])[0])
     return figure
 
 
-def _as_in_run(model: ClimbModel, numbers: dict[str, float]) -> tuple[TrackedRobot, ClimbScenario]:
-    """Robot and climb with the numbers of one run, to draw them."""
-    robot = _replaced(model.robot.to_mapping(), numbers)
-    x, y, height = model.robot.centre_of_mass_m.value
+def _as_in_run(found: Resolved, numbers: dict[str, float]) -> tuple[TrackedRobot, Scenario]:
+    """Robot and scenario with the numbers of one run, to draw them."""
+    robot = _replaced(found.robot.to_mapping(), numbers)
+    x, y, height = found.robot.centre_of_mass_m.value
     at = [numbers.get("centre_of_mass_x_m", x), y, numbers.get("centre_of_mass_height_m", height)]
     robot["centre_of_mass_m"] = {"value": at, "source": "assumed", "note": "of this run"}
-    climb = model.climb.to_mapping()
-    obstacle = climb["obstacle"]
-    climb["obstacle"] = obstacle | {name: numbers[name] for name in obstacle if name in numbers}
-    if model.climb.obstacle.kind == "field":
-        start_x, start_y = obstacle["start_m"]
-        climb["obstacle"]["start_m"] = [numbers.get("start_x_m", start_x), numbers.get("start_y_m", start_y)]
-    if "flipper_angle_rad" in numbers:
-        climb["flipper_angle_rad"] = numbers["flipper_angle_rad"]
-    return TrackedRobot.from_mapping(robot, where="example"), ClimbScenario.from_mapping(climb, where="example")
+    scenario, start = found.scenario, ("x_m", "y_m", "heading_rad")
+    changed = {
+        name: numbers[key] for name, key in zip(start, ("start_x_m", "start_y_m", start[2]), strict=True) if key in numbers
+    }
+    changed |= {name: numbers[name] for name in ("flipper_angle_rad",) if name in numbers}
+    update: dict[str, Any] = {"start": scenario.start.model_copy(update=changed)}
+    if obstacle := scenario.ground.obstacle:
+        its = {name: numbers[name] for name in Obstacle.model_fields if name in numbers}
+        update["ground"] = scenario.ground.model_copy(update={"obstacle": obstacle.model_copy(update=its)})
+    return TrackedRobot.from_mapping(robot, where="example"), scenario.model_copy(update=update)
 
 
 def _replaced(entry: dict[str, Any], numbers: dict[str, float]) -> dict[str, Any]:
@@ -221,3 +218,11 @@ def _robot_outline(shape: ClimberShape, place: _Side) -> list[tuple[np.ndarray, 
     mass = [np.array([ahead]), np.array([above - radius])]
     c, s = np.cos(place.pitch_rad), np.sin(place.pitch_rad)
     return [(place.rear_x_m + c * x - s * z, place.rear_z_m + s * x + c * z) for x, z in (belt, mass)]
+
+
+#: What draws a run, by how the model says it is seen.
+_VIEWS: dict[str, Callable[[Any, dict[str, float]], dict[str, Any]]] = {
+    "step": step_view,
+    "side": climb_view,
+    "above": drive_view,
+}

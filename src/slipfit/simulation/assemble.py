@@ -12,7 +12,8 @@ from slipfit.library.omni_robot import Prescribed
 from slipfit.library.parameter import Parameter
 from slipfit.library.robot import DcMotor
 from slipfit.simulation.commands import Wheeled
-from slipfit.simulation.scenario import STEEPEST_RAD, Scenario
+from slipfit.simulation.scenario import START_NUMBERS, Scenario
+from slipfit.simulation.scenario_numbers import STEEPEST_RAD
 from slipfit.simulation.vary import checked_arrays
 from slipfit.vehicles import motors, planar_body, powertrain
 from slipfit.vehicles.losses import AirDrag, Battery, Losses, NoBattery, NoLosses
@@ -45,9 +46,11 @@ def named_values(robot: Wheeled, ground: Ground, scenario: Scenario) -> Values:
     com_x, com_y, com_height = robot.centre_of_mass_m.value
     place = scenario.ground
     slope = {"slope_rad": place.slope_rad, "uphill_rad": place.uphill_rad} if place.shape == "plane" else {}
-    start = {"start_" + name: value for name, value in scenario.start.model_dump().items()}
+    start = {f"start_{name}": getattr(scenario.start, name) for name in START_NUMBERS}
+    instead = scenario.battery.model_dump(exclude_none=True)  # of the robot's own battery
     return {
         **{name: p.value for name, p in _acting(robot, ground, scenario).items()},
+        **instead,
         "centre_of_mass_x_m": com_x,
         "centre_of_mass_y_m": com_y,
         "centre_of_mass_height_m": com_height,

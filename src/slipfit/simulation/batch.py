@@ -16,7 +16,8 @@ from slipfit.simulation.trajectory import Trajectory
 if TYPE_CHECKING:
     from slipfit.simulation.engine import Run
 
-#: Numbers of a run's end that some drive types record.
+#: Numbers of a run's end: its pose, and what some drive types record.
+POSE_COLUMNS = ("end_x_m", "end_y_m", "end_heading_rad")
 END_COLUMNS = ("margin", "stopped_at_s", "deepest_m")
 
 
@@ -129,6 +130,10 @@ class Batch:
         """When each run reached its last waypoint, (runs,); NaN where it did not before its time limit, or without a route."""
         return self.run_of.of.vehicle.arrived_at_s(self)
 
+    def measure(self, name: str) -> np.ndarray:
+        """A number of each run's end, (runs,): of POSE_COLUMNS or END_COLUMNS."""
+        return np.asarray(self.end_pose[:, POSE_COLUMNS.index(name)] if name in POSE_COLUMNS else getattr(self, name))
+
     def run(self, i: int) -> Trajectory:
         """One run as a trajectory, up to its end."""
         return self.run_of.of.vehicle.trajectory(self, i)
@@ -136,7 +141,7 @@ class Batch:
     def table(self) -> dict[str, np.ndarray]:
         """One row per run: what was varied, how and where it ended; as pandas takes it."""
         outcome = np.array([found.name.lower() for found in self.outcomes])
-        ends = dict(zip(("end_x_m", "end_y_m", "end_heading_rad"), self.end_pose.T, strict=True))
+        ends = dict(zip(POSE_COLUMNS, self.end_pose.T, strict=True))
         ends |= {name: getattr(self, name) for name in END_COLUMNS if name in self.columns}
         return {"run": np.arange(len(self)), **self.varied, "outcome": outcome, **ends}
 

@@ -12,11 +12,13 @@ from slipfit.errors import ParameterError
 from slipfit.ground.blocks import FAR_BELOW_M, Corner, blocks
 from slipfit.ground.ruts import rutted
 from slipfit.kernels import Shared, as_batch
-from slipfit.library import TrackedRobot, find_terrain
+from slipfit.library import TrackedRobot, find_ground, find_terrain
 from slipfit.simulation.assemble import check_carries
 from slipfit.simulation.climb_field import check_on_map, field_ground, put_down
-from slipfit.simulation.climb_scenario import MOST_YAW_RAD, ClimbScenario, Obstacle
 from slipfit.simulation.climb_start import check_start, depth_at_start_m, static_sinkage_m
+from slipfit.simulation.climb_task import Task, task_of
+from slipfit.simulation.scenario import MOST_STEPS, Scenario
+from slipfit.simulation.scenario_ground import MOST_YAW_RAD
 from slipfit.simulation.vary import checked_arrays
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.rigid_body import Body6
@@ -38,54 +40,55 @@ _STEP_SHARE = 1.0
 #: Progress that counts, m.
 _GAIN_M = 0.005
 
+#: Numbers of the obstacle where there is none; and on a terrain those of the start, by the scenario's names.
+_NO_OBSTACLE = {"height_m": 0.0, "edge_radius_m": 0.0, "yaw_rad": 0.0, "grip": 1.0, "distance_m": 0.3}
+_START_ON_TERRAIN = {"start_x_m": "x_m", "start_y_m": "y_m", "heading_rad": "heading_rad"}
+
 Values = dict[str, Any]
 
 
-def check_begin(robot: TrackedRobot, climb: ClimbScenario, v: Values, batch: Any, n: int) -> None:
+def check_begin(robot: TrackedRobot, climb: Scenario, v: Values, batch: Any, n: int) -> None:
     """Soil that would carry nothing, and starts inside the obstacle, are refused."""
-    if climb.soil is not None:
-        where = f"soil {climb.soil}" if isinstance(climb.soil, str) else "soil"
+    soil = climb.ground.soil
+    if soil is not None:
+        where = f"soil {soil}" if isinstance(soil, str) else "soil"
         check_carries(where, "segment", v, batch.tables.stations.width.min(axis=1))
-    check_start(climb.obstacle, v, depth_at_start_m(batch, n), lambda i, far: _depth_from(robot, climb, v, n, i, far))
+    check_start(climb.ground, v, depth_at_start_m(batch, n), lambda i, far: _depth_from(robot, climb, v, n, i, far))
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------------------
 
 
-def climb_numbers(robot: TrackedRobot, climb: ClimbScenario) -> Values:
+def climb_numbers(robot: TrackedRobot, climb: Scenario) -> Values:
     """Every number of a run that can be varied, by its name."""
-    static, dynamic = climb.friction()
+    ground, task = climb.ground, task_of(climb)
+    static, dynamic = ground.friction()
     x, _, height = robot.centre_of_mass_m.value
     own = {name: p.value for name, p in robot.parameters().items() if name != "segments"}
-    if climb.flipper_angle_rad is not None and robot.flippers:
-        own["flipper_angle_rad"] = climb.flipper_angle_rad
-    obstacle = climb.obstacle
+    if climb.start.flipper_angle_rad is not None and robot.flippers:
+        own["flipper_angle_rad"] = climb.start.flipper_angle_rad
     return {
         **own,
         "centre_of_mass_x_m": x,
         "centre_of_mass_height_m": height,
         "mu_static": static,
         "mu_dynamic": dynamic,
-        "fading_speed_mps": climb.fading_speed_mps,
-        **climb.soil_values(),
-        **{name: getattr(obstacle, name) for name in ("height_m", "edge_radius_m", "yaw_rad", "grip", "distance_m")},
-        "speed_mps": climb.speed_mps,
-        "gravity_mps2": climb.gravity_mps2,
-        **_field_numbers(obstacle),
+        "fading_speed_mps": ground.fading_speed_mps,
+        **ground.soil_values(),
+        **_NO_OBSTACLE,
+        **({name: getattr(ground.obstacle, name) for name in _NO_OBSTACLE} if ground.obstacle else {}),
+        "speed_mps": task.speed_mps,
+        "gravity_mps2": ground.gravity_on(find_ground(ground.surface) if ground.surface else None),
+        **({name: getattr(climb.start, key) for name, key in _START_ON_TERRAIN.items()} if ground.terrain else {}),
     }
 
 
-def _field_numbers(obstacle: Obstacle) -> Values:
-    if obstacle.kind != "field":
-        return {}
-    return {"start_x_m": obstacle.start_m[0], "start_y_m": obstacle.start_m[1], "heading_rad": obstacle.heading_rad}
-
-
-def climb_bounds(robot: TrackedRobot, climb: ClimbScenario) -> dict[str, tuple[float, float]]:
+def climb_bounds(robot: TrackedRobot, climb: Scenario) -> dict[str, tuple[float, float]]:
+    """Between which values the numbers of a run may lie, by name."""
     found = {name: (p.lower_bound, p.upper_bound) for name, p in robot.parameters().items()}
     found |= {p.name: (p.lower, p.upper) for p in SOIL.parameters}
     half = 0.5 * robot.wheelbase_m
-    return found | {
+    found |= {
         "centre_of_mass_x_m": (-half, half),
         "centre_of_mass_height_m": (1e-6, 10.0),
         "mu_static": (1e-6, 5.0),
@@ -101,9 +104,11 @@ def climb_bounds(robot: TrackedRobot, climb: ClimbScenario) -> dict[str, tuple[f
         "start_y_m": (-1e6, 1e6),
         "heading_rad": (-np.pi, np.pi),
     }
+    known = climb_numbers(robot, climb)
+    return {name: limits for name, limits in found.items() if name in known}
 
 
-def varied_numbers(robot: TrackedRobot, climb: ClimbScenario, vary: Mapping[str, Any]) -> tuple[Values, int]:
+def varied_numbers(robot: TrackedRobot, climb: Scenario, vary: Mapping[str, Any]) -> tuple[Values, int]:
     """Numbers of all runs by name, those that vary as arrays, and how many runs there are."""
     values = climb_numbers(robot, climb)
     arrays, n = checked_arrays(vary, values, climb_bounds(robot, climb))
@@ -114,35 +119,36 @@ def varied_numbers(robot: TrackedRobot, climb: ClimbScenario, vary: Mapping[str,
     return values | arrays, n
 
 
-def check_reachable(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> tuple[str, ...]:
+def check_reachable(robot: TrackedRobot, climb: Scenario, v: Values) -> tuple[str, ...]:
     """A curb that nothing of the robot reaches is refused, and driving away from it; one higher than the robot is told of."""
-    slowest = float(np.nanmin(v["speed_mps"], initial=np.inf))
-    if climb.obstacle.kind != "none" and slowest < 0.0:
+    slowest, obstacle = float(np.nanmin(v["speed_mps"], initial=np.inf)), climb.ground.obstacle
+    if climb.has_goal and slowest < 0.0:
         raise ParameterError(
-            f"speed_mps = {slowest:g} drives away from the obstacle; expected a speed above 0, or obstacle.kind: none"
+            f"speed_mps = {slowest:g} drives away from the goal; expected a speed above 0, or commands on a plane"
         )
     _check_patience(climb, v)
-    if climb.obstacle.kind not in ("curb", "stairs"):
+    if obstacle is None or obstacle.kind not in ("curb", "stairs"):
         return ()
     height, top = float(np.nanmax(v["height_m"])), float(np.max(2.0 * np.asarray(v["sprocket_radius_m"])))
     reach = top + (float(np.max(v["flipper_length_m"])) if robot.flippers else 0.0)
     if height > reach:
         raise ParameterError(
-            f"obstacle.height_m = {height:g} m: the {climb.obstacle.kind} is higher than {robot.name} reaches ({reach:.3g} m); "
+            f"obstacle.height_m = {height:g} m: the {obstacle.kind} is higher than {robot.name} reaches ({reach:.3g} m); "
             f"expected a step that its tracks or flippers can touch from above"
         )
     if height > top:
-        return (f"the {climb.obstacle.kind} of {height:.3g} m is higher than the robot's tracks ({top:.3g} m)",)
+        return (f"the {obstacle.kind} of {height:.3g} m is higher than the robot's tracks ({top:.3g} m)",)
     return ()
 
 
-def _check_patience(climb: ClimbScenario, v: Values) -> None:
+def _check_patience(climb: Scenario, v: Values) -> None:
     """A robot that is told to creep must have time to gain what counts, or driving well would be called slipping."""
     ahead: Any = np.asarray(v["speed_mps"], dtype=float) * np.cos(v["yaw_rad"])
     slowest = float(np.min(np.where(ahead > 0.0, ahead, np.inf)))
-    if climb.obstacle.kind != "none" and slowest * climb.patience_s < 2.0 * _GAIN_M:
+    patience_s = climb.stop.patience_s
+    if climb.has_goal and slowest * patience_s < 2.0 * _GAIN_M:
         raise ParameterError(
-            f"patience_s = {climb.patience_s:g} s is too short for {slowest:.3g} m/s towards the obstacle: a robot that gains "
+            f"stop.patience_s = {patience_s:g} s is too short for {slowest:.3g} m/s towards the goal: a robot that gains "
             f"less than {1e3 * _GAIN_M:g} mm in this time counts as held; take {np.ceil(2.0 * _GAIN_M / slowest):g} s or more"
         )
 
@@ -156,17 +162,19 @@ def longest_step_s(robot: TrackedRobot, v: Values | None = None) -> float:
     return float(_STEP_SHARE * np.min(np.sqrt(0.5 * mass / (p * stiffness * dent ** (p - 1.0)))))
 
 
-def check_step(robot: TrackedRobot, climb: ClimbScenario, v: Values) -> None:
-    longest = longest_step_s(robot, v)
-    if climb.step_s > longest:
+def check_step(robot: TrackedRobot, climb: Scenario, v: Values) -> None:
+    longest, step_s = longest_step_s(robot, v), climb.time_step_s
+    if climb.duration_s / step_s > MOST_STEPS:
+        raise ParameterError(f"the drive lasts {climb.duration_s:g} s, more than {MOST_STEPS:,} steps of {step_s:g} s")
+    if step_s > longest:
         raise ParameterError(
-            f"step_s = {climb.step_s:g} s is too long for a contact stiffness of "
+            f"step_s = {step_s:g} s is too long for a contact stiffness of "
             f"{float(np.max(v['contact_stiffness_n_per_m_p'])):.3g} N/m^p under {float(np.min(v['mass_kg'])):.3g} kg; take "
             f"at most {longest:.2g} s, or a softer contact"
         )
 
 
-def _depth_from(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, run: int, distance_m: float) -> float:
+def _depth_from(robot: TrackedRobot, climb: Scenario, v: Values, n: int, run: int, distance_m: float) -> float:
     """How deep one run of a batch would begin in hard ground at another distance from the obstacle."""
     alone = {name: np.asarray(value)[run] if np.ndim(value) else value for name, value in v.items()}
     one = as_batch(climb_runs(robot, climb, alone | {"distance_m": distance_m}, 1, CONTROL_S, 1), 1)
@@ -187,9 +195,11 @@ def obstacle_starts_m(v: Values) -> Any:
     return 0.5 * np.asarray(v["axle_distance_m"]) + v["sprocket_radius_m"] + v.get("cleat_height_m", 0.0) + v["distance_m"]
 
 
-def obstacle_corners(climb: ClimbScenario, v: Values, first_m: Any) -> tuple[list[Corner], Any, float]:
+def obstacle_corners(climb: Scenario, v: Values, first_m: Any) -> tuple[list[Corner], Any, float]:
     """Corners of the obstacle that begins at a place along the profile; the place its far side lies at; height of the base."""
-    o, height, radius, grip = climb.obstacle, v["height_m"], v["edge_radius_m"], v["grip"]
+    o, height, radius, grip = climb.ground.obstacle, v["height_m"], v["edge_radius_m"], v["grip"]
+    if o is None:
+        return [], _NEVER, 0.0
     if o.kind == "curb":
         return [Corner(first_m, height, radius_m=radius, grip=grip)], first_m + np.asarray(radius), 0.0
     if o.kind == "stairs":
@@ -200,29 +210,31 @@ def obstacle_corners(climb: ClimbScenario, v: Values, first_m: Any) -> tuple[lis
     if o.kind == "ramp":
         top = first_m + np.asarray(height) / np.tan(o.slope_rad)
         return [Corner(top, height, rise_rad=o.slope_rad, radius_m=radius, grip=grip)], top, 0.0
-    if o.kind == "ditch":
-        near = Corner(first_m, 0.0, rise_rad=0.0, onward_rad=-0.5 * np.pi, radius_m=radius)
-        return [near, Corner(first_m + o.run_m, 0.0, radius_m=radius, grip=grip)], first_m + o.run_m + np.asarray(radius), 1.0
-    return [], _NEVER, 0.0
+    near = Corner(first_m, 0.0, rise_rad=0.0, onward_rad=-0.5 * np.pi, radius_m=radius)
+    return [near, Corner(first_m + o.run_m, 0.0, radius_m=radius, grip=grip)], first_m + o.run_m + np.asarray(radius), 1.0
 
 
-def _ground(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, has_soil: bool) -> tuple[Any, Any]:
+def _ground(robot: TrackedRobot, climb: Scenario, v: Values, n: int, has_soil: bool) -> tuple[Any, Any]:
     """The ground, and the place along its profile that the rear axle is to pass."""
-    if climb.obstacle.kind == "field":
-        terrain = find_terrain(str(climb.obstacle.terrain))
-        check_on_map(terrain, climb.obstacle, v, robot.wheelbase_m + 2.0 * float(np.max(v["sprocket_radius_m"])))
+    way_m = task_of(climb).distance_m
+    if climb.ground.terrain:
+        assert way_m is not None
+        terrain = find_terrain(climb.ground.terrain)
+        check_on_map(terrain, way_m, v, robot.wheelbase_m + 2.0 * float(np.max(v["sprocket_radius_m"])))
         field = field_ground(terrain, v, has_soil)
         start = field.along_x * np.asarray(v["start_x_m"]) + field.along_y * np.asarray(v["start_y_m"])
-        return field, start - outline_of(robot, v).mass_ahead_m + climb.obstacle.run_m
+        return field, start - outline_of(robot, v).mass_ahead_m + way_m
     first = obstacle_starts_m(v)
     corners, far, is_ditch = obstacle_corners(climb, v, first)
     if is_ditch and has_soil:
         raise ParameterError(
             "obstacle.kind is ditch, and there is soil; ditches with edges are simulated on hard ground only: leave out soil, or "
-            "take an obstacle of kind field, whose terrain the soil covers (a map, or heights of kind bump, height_m below 0)"
+            "take a terrain that the soil covers (a map, or heights of kind bump, height_m below 0)"
         )
     base: Any = -np.asarray(v["height_m"]) if is_ditch else FAR_BELOW_M if has_soil else 0.0
     goal: Any = np.asarray(far) + 0.5 * np.asarray(v["sprocket_radius_m"]) if corners else _NEVER
+    if way_m is not None:  # on level ground: from where the rear axle is at the start
+        far = goal = way_m - 0.5 * np.asarray(v["axle_distance_m"])
     ground = blocks(
         corners, n, gravity_mps2=v["gravity_mps2"], yaw_rad=v["yaw_rad"], base_m=base, soil_m=0.0 if has_soil else FAR_BELOW_M,
         soil_to_m=(first if corners else _NEVER) if has_soil else FAR_BELOW_M, goal_m=far,
@@ -230,8 +242,8 @@ def _ground(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, has_so
     return ground, goal
 
 
-def climb_runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, control_s: float, periods: int) -> Any:
-    outline, has_soil = outline_of(robot, v), climb.soil is not None
+def climb_runs(robot: TrackedRobot, climb: Scenario, v: Values, n: int, control_s: float, periods: int) -> Any:
+    outline, has_soil, task = outline_of(robot, v), climb.ground.soil is not None, task_of(climb)
     soil_names = [p.name for p in SOIL.parameters]
     # On hard ground the soil lies far below: one compiled kernel serves both.
     constants = {name: v[name] for name in soil_names if name in v} if has_soil else dict(SOIL.example)
@@ -248,20 +260,18 @@ def climb_runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, con
         else -np.asarray(v.get("cleat_height_m", 0.0))
     )
     begin = tracked.Begin(v["centre_of_mass_x_m"], 0.0, height - sinkage, 0.0, 0.0, 0.0)
-    if climb.obstacle.kind == "field":
+    if climb.ground.terrain:
         begin = put_down(ground, outline, v, sinkage, n)
     radius: Any = np.asarray(v["sprocket_radius_m"])
-    has_ramp = climb.ramp_s > 0.0 and not climb.starts_rolling
-    since = (np.arange(periods) + 1.0) * control_s
-    ramp = np.minimum(1.0, since / climb.ramp_s) if has_ramp else np.ones(periods)
-    turning = 0.5 * climb.yaw_rate_radps * np.asarray(v["tread_m"])
-    # Without an obstacle a robot can be held by soil alone; one that turns goes nowhere by itself.
-    is_watched = climb.obstacle.kind != "none" or (climb.soil is not None and climb.yaw_rate_radps == 0.0)
-    patience: Any = np.where(np.abs(v["speed_mps"]) * climb.patience_s >= 2.0 * _GAIN_M, climb.patience_s, _NEVER)
+    share = _commanded_share(task, control_s, periods)
+    turning = 0.5 * task.yaw_rate_radps * np.asarray(v["tread_m"])
+    # Without a goal a robot can be stuck in soil alone; one that turns goes nowhere by itself.
+    is_watched = climb.has_goal or (has_soil and task.yaw_rate_radps == 0.0)
+    patience_s = climb.stop.patience_s
+    patience: Any = np.where(np.abs(v["speed_mps"]) * patience_s >= 2.0 * _GAIN_M, patience_s, _NEVER)
     rules = track_verdict.Rules(
-        goal, patience if is_watched else _NEVER, _GAIN_M,
-        0.0 if climb.starts_rolling else climb.ramp_s, periods * control_s,
-    )  # fmt: skip
+        goal, patience if is_watched else _NEVER, _GAIN_M, 0.0 if task.starts_rolling else task.ramp_s, periods * control_s
+    )
     return tracked.TrackedRuns(
         body=Body6(v["mass_kg"], v["roll_inertia_kgm2"], v["pitch_inertia_kgm2"], v["yaw_inertia_kgm2"], 0.0, 0.0, height),
         tables=tables,
@@ -276,7 +286,14 @@ def climb_runs(robot: TrackedRobot, climb: ClimbScenario, v: Values, n: int, con
             v["belt_loss_share"], v["belt_loss_n_s_per_m"],
         ),
         ground=rutted(ground, CELL_M, _RUT_WINDOW),
-        begin=begin._replace(speed=v["speed_mps"] if climb.starts_rolling else 0.0),
-        told=tracked.Told(v["speed_mps"] - turning, v["speed_mps"] + turning, Shared(ramp)),
+        begin=begin._replace(speed=v["speed_mps"] if task.starts_rolling else 0.0),
+        told=tracked.Told(v["speed_mps"] - turning, v["speed_mps"] + turning, Shared(share)),
         rules=rules,
     )  # fmt: skip
+
+
+def _commanded_share(task: Task, control_s: float, periods: int) -> np.ndarray:
+    """Share of the full command in each period."""
+    if task.ramp_s <= 0.0 or task.starts_rolling:
+        return np.ones(periods)
+    return np.asarray(np.minimum(1.0, (np.arange(periods) + 1.0) * control_s / task.ramp_s))

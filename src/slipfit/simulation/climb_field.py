@@ -9,7 +9,6 @@ from slipfit.ground.blocks import FAR_BELOW_M
 from slipfit.ground.covered import Covered
 from slipfit.ground.height_field import surface_at
 from slipfit.library.terrain import Terrain
-from slipfit.simulation.climb_scenario import Obstacle
 from slipfit.vehicles.track_shape import Outline
 from slipfit.vehicles.tracked import Begin
 
@@ -27,18 +26,19 @@ def field_ground(terrain: Terrain, v: dict[str, Any], has_soil: bool) -> Covered
     return Covered(terrain.model(v["gravity_mps2"]), np.cos(heading), np.sin(heading), hard, soil)
 
 
-def check_on_map(terrain: Terrain, obstacle: Obstacle, v: dict[str, Any], length_m: float) -> None:
+def check_on_map(terrain: Terrain, distance_m: float, v: dict[str, Any], length_m: float) -> None:
     """Start and end of every run must lie on the map."""
     heading = np.atleast_1d(np.asarray(v["heading_rad"], dtype=float))
     x, y = np.asarray(v["start_x_m"], dtype=float), np.asarray(v["start_y_m"], dtype=float)
-    for what, way in (("the rear at the start", -0.5 * length_m), ("the front at the end", obstacle.run_m + length_m)):
+    for what, way in (("the rear at the start", -0.5 * length_m), ("the front at the end", distance_m + length_m)):
         at_x, at_y = np.broadcast_arrays(x + way * np.cos(heading), y + way * np.sin(heading))
         off = np.isfinite(at_x + at_y) & ~terrain.covers(at_x, at_y)  # a run that is no number gets its own status
         if off.any():
             x_from, x_to, y_from, y_to = terrain.extent_m
             raise ParameterError(
-                f"obstacle: {what}, [{at_x[off][0]:.3g}, {at_y[off][0]:.3g}] m, lies off the map of {terrain.name}; expected x "
-                f"from {x_from:g} to {x_to:g} and y from {y_from:g} to {y_to:g}; move start_m, turn heading_rad or shorten run_m"
+                f"start: {what}, [{at_x[off][0]:.3g}, {at_y[off][0]:.3g}] m, lies off the map of {terrain.name}; expected x "
+                f"from {x_from:g} to {x_to:g} and y from {y_from:g} to {y_to:g}; move "
+                f"start.x_m and y_m, turn start.heading_rad, or shorten straight.distance_m"
             )
 
 

@@ -28,11 +28,11 @@ from slipfit.library import Robot
 from slipfit.library.files import check_target, write_text
 from slipfit.library.parameter import out_of_range
 from slipfit.simulation.batch import Batch
-from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.simulation.drives.tracked import outcome_of
 from slipfit.simulation.engine import Records, drive_runs
 from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.run import resolve
+from slipfit.simulation.scenario import Scenario
 from slipfit.twin import Twin
 from slipfit.vehicles import track_verdict
 
@@ -159,7 +159,7 @@ def _word(verdict: Outcome | None) -> str:
 
 def grip_reserve(
     robot: Robot | Twin | str | Path,
-    scenario: ClimbScenario | Mapping[str, Any] | str | Path,
+    scenario: Scenario | Mapping[str, Any] | str | Path,
     vary: Mapping[str, Any] | None = None,
     *,
     tolerance: float = TOLERANCE,
@@ -183,10 +183,12 @@ def grip_reserve(
     return reserve_beside(batch, tolerance=tolerance, workers=workers)
 
 
-def check_has_goal(climb: ClimbScenario) -> None:
-    """A drive without an obstacle has nothing that it could miss."""
-    if climb.obstacle.kind == "none":
-        raise ParameterError("obstacle.kind is none: a grip reserve is of a climb that can fail; give the scenario an obstacle")
+def check_has_goal(scenario: Scenario) -> None:
+    """A drive without a goal has nothing that it could miss."""
+    if not scenario.has_goal:
+        raise ParameterError(
+            "the scenario has no goal: a grip reserve is of a drive that can fail; give it an obstacle, or a straight drive"
+        )
 
 
 def reserve_beside(batch: Batch, *, tolerance: float = TOLERANCE, workers: int | None = None) -> GripReserve:

@@ -7,7 +7,7 @@ import numpy as np
 
 from slipfit.contact.soil.pressure import SHALLOWEST_M
 from slipfit.errors import ParameterError
-from slipfit.simulation.climb_scenario import Obstacle
+from slipfit.simulation.scenario_ground import ScenarioGround
 from slipfit.vehicles import tracked
 from slipfit.vehicles.track_shape import Stations
 
@@ -84,25 +84,26 @@ def check_flippers(v: dict[str, Any]) -> None:
         )
 
 
-def check_start(obstacle: Obstacle, v: dict[str, Any], depths: np.ndarray, depth_from: Callable[[int, float], float]) -> None:
+def check_start(ground: ScenarioGround, v: dict[str, Any], depths: np.ndarray, depth_from: Callable[[int, float], float]) -> None:
     """Refuse runs that begin inside the obstacle, with the distance to use; depth_from(run, distance_m) is the depth there."""
-    is_field = obstacle.kind == "field"
+    is_field = ground.terrain is not None
     inside = depths > (_INSIDE_FIELD_M if is_field else _INSIDE_M)
     if not inside.any():
         return
     worst = int(np.nanargmax(depths))
     if is_field:
         raise ParameterError(
-            f"obstacle.start_m: the robot would begin {1e3 * depths[worst]:.0f} mm inside the ground there, with its flippers or "
-            f"between its tracks; move start_m, turn heading_rad, or raise flipper_angle_rad"
+            f"start.x_m, y_m: the robot would begin {1e3 * depths[worst]:.0f} mm inside the ground there, with its flippers or "
+            f"between its tracks; start elsewhere, turn start.heading_rad, or raise start.flipper_angle_rad"
         )
+    kind = ground.obstacle.kind if ground.obstacle else "ground"
     given = float(np.broadcast_to(np.asarray(v["distance_m"], dtype=float), depths.shape)[worst])
     low, high = given, given + _FURTHER_M
     while high - low > 0.5 * _TELLING_M:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if depth_from(worst, middle) > _INSIDE_M else (low, middle)
     raise ParameterError(
-        f"obstacle.distance_m = {given:g} m: the robot would begin {1e3 * depths[worst]:.0f} mm inside the {obstacle.kind}; it "
+        f"obstacle.distance_m = {given:g} m: the robot would begin {1e3 * depths[worst]:.0f} mm inside the {kind}; it "
         f"is counted from the front of the tracks, and flippers reach further: take {np.ceil(1e3 * high) / 1e3:g} m or more, or "
         f"another flipper_angle_rad"
     )

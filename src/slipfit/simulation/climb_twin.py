@@ -3,9 +3,10 @@
 from typing import Any, NamedTuple
 
 from slipfit.errors import ParameterError
-from slipfit.library import TrackedRobot, tracked_robot
+from slipfit.library import TrackedRobot, find_ground, tracked_robot
 from slipfit.library.files import validated
-from slipfit.simulation.climb_scenario import ClimbScenario
+from slipfit.simulation.scenario import Scenario
+from slipfit.simulation.scenario_ground import ScenarioGround
 from slipfit.twin import Driver, TrackedTwin, tracked_twin
 from slipfit.twin.tracked import FRICTION, SOIL
 
@@ -17,20 +18,20 @@ class OnGround(NamedTuple):
     """Who climbs, and what over: the climb with the twin's grounds in it, their names, and what is to be said of them."""
 
     robot: TrackedRobot
-    climb: ClimbScenario
+    climb: Scenario
     grounds: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def climber_on_ground(driver: Driver, climb: ClimbScenario, ground: str | None = None) -> OnGround:
+def climber_on_ground(driver: Driver, climb: Scenario, ground: str | None = None) -> OnGround:
     """A twin's only ground of friction counts whatever the climb's surface, and its only soil where the climb has soil; of
     several, `ground` or the name in the climb chooses. A soil that `ground` names is there even if the climb has none."""
     robot = tracked_robot(driver.robot)
     if driver.twin is None:
         if ground is not None:
             raise ParameterError(
-                f"ground '{ground}' is given with the robot {robot.name}; a climb's surface and soil stand in its file, grounds "
-                f"beside it belong to twins"
+                f"ground '{ground}' is given with the robot {robot.name}; surface and soil of tracked robots stand in the "
+                f"scenario, grounds beside it belong to twins: leave `ground` out"
             )
         return OnGround(robot, climb)
     twin = tracked_twin(driver.twin)
@@ -41,14 +42,17 @@ def climber_on_ground(driver: Driver, climb: ClimbScenario, ground: str | None =
         return OnGround(robot, climb, (), (said,))
     update: dict[str, Any] = {}
     if chosen[FRICTION] is not None:
-        update |= {"surface": None, **twin.values(chosen[FRICTION])}
+        gravity = climb.ground.gravity_on(find_ground(climb.ground.surface) if climb.ground.surface else None)
+        update |= {"surface": None, "gravity_mps2": gravity, **twin.values(chosen[FRICTION])}
     if chosen[SOIL] is not None:
         update["soil"] = twin.values(chosen[SOIL])
-    whole = validated(ClimbScenario, dict(climb) | update, where=f"the twin of {robot.name}, ground {' and '.join(names)}")
-    return OnGround(robot, whole, names, tuple(_notes(twin, chosen)))
+    whole = validated(
+        ScenarioGround, dict(climb.ground) | update, where=f"the twin of {robot.name}, ground {' and '.join(names)}"
+    )
+    return OnGround(robot, climb.model_copy(update={"ground": whole}), names, tuple(_notes(twin, chosen)))
 
 
-def _chosen(twin: TrackedTwin, climb: ClimbScenario, law: str, ground: str | None) -> str | None:
+def _chosen(twin: TrackedTwin, climb: Scenario, law: str, ground: str | None) -> str | None:
     """Name of the twin's ground that stands for the climb's surface or soil."""
     if ground is not None and twin.grounds[twin.ground_name(ground)].law == law:
         if not twin.grounds[ground].tells_forces:
@@ -57,10 +61,10 @@ def _chosen(twin: TrackedTwin, climb: ClimbScenario, law: str, ground: str | Non
                 f"the climb's own is taken"
             )
         return ground
-    there, named = twin.grounds_of(law), climb.surface if law == FRICTION else climb.soil
+    there, named = twin.grounds_of(law), climb.ground.surface if law == FRICTION else climb.ground.soil
     if named in there:
         return str(named)
-    if not there or (law == SOIL and climb.soil is None):
+    if not there or (law == SOIL and climb.ground.soil is None):
         return None
     if len(there) > 1:
         raise ParameterError(

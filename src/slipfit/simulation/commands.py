@@ -8,7 +8,7 @@ import numpy as np
 from slipfit.errors import SimulationError
 from slipfit.library import OmniRobot, SkidSteerRobot
 from slipfit.library.robot import DcMotor
-from slipfit.simulation.scenario import Command, Scenario
+from slipfit.simulation.scenario import START_NUMBERS, Command, Scenario
 
 Wheeled = SkidSteerRobot | OmniRobot
 
@@ -124,7 +124,7 @@ def _target(robot: Wheeled, command: Command, where: str) -> np.ndarray:
 def command_ends(scenario: Scenario) -> np.ndarray:
     """The row at which each command ends, shape (commands,)."""
     ends_s = np.cumsum([command.for_s for command in scenario.commands])
-    return np.asarray(np.round(ends_s / scenario.step_s).astype(int))  # sums of decimals are not multiples of the step
+    return np.asarray(np.round(ends_s / scenario.time_step_s).astype(int))  # sums of decimals are not multiples of the step
 
 
 def command_table(robot: Wheeled, scenario: Scenario, start: np.ndarray | None = None) -> np.ndarray:
@@ -132,7 +132,7 @@ def command_table(robot: Wheeled, scenario: Scenario, start: np.ndarray | None =
 
     start : what keeps the wheels rolling as they do at the start, where the first ramp begins; the scenario's own by default
     """
-    step_s, ends = scenario.step_s, command_ends(scenario)
+    step_s, ends = scenario.time_step_s, command_ends(scenario)
     ends_s = np.cumsum([command.for_s for command in scenario.commands])
     time_s = np.arange(ends[-1]) * step_s
     table = np.empty((ends[-1], len(robot.wheels.at_m.value)))
@@ -152,7 +152,7 @@ def command_table(robot: Wheeled, scenario: Scenario, start: np.ndarray | None =
 def first_rows(robot: Wheeled, scenario: Scenario, start: np.ndarray) -> np.ndarray:
     """Rows of the first command until it has its full value, for starts of shape (n, wheels): (n, rows, wheels). The rows after
     them are the command itself, whatever the start was."""
-    command, step_s = scenario.commands[0], scenario.step_s
+    command, step_s = scenario.commands[0], scenario.time_step_s
     time_s = np.arange(command_ends(scenario)[0]) * step_s
     share = _PROFILES[command.profile]((time_s + step_s) / max(command.ramp, step_s))
     share = share[: len(share) - int(np.argmax(share[::-1] != 1.0))] if (share != 1.0).any() else share[:0]
@@ -162,5 +162,5 @@ def first_rows(robot: Wheeled, scenario: Scenario, start: np.ndarray) -> np.ndar
 
 def _rolling(robot: Wheeled, scenario: Scenario) -> np.ndarray:
     """`start_commands` of the robot's file and the scenario's start."""
-    start = {"start_" + name: value for name, value in scenario.start.model_dump().items()}
+    start = {f"start_{name}": getattr(scenario.start, name) for name in START_NUMBERS}
     return np.asarray(start_commands(robot, {name: p.value for name, p in robot.parameters().items()} | start, 1)[0])

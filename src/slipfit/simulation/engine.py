@@ -14,7 +14,7 @@ from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.run_commands import RunCommands, drive_in_chunks
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.simulation.vary import is_no_number
-from slipfit.twin import Driver, FittedPowertrain
+from slipfit.twin import Driver, FittedPowertrain, Twin
 from slipfit.vehicles import run_loop
 
 Values = dict[str, Any]  # by parameter name: a float, or an array with one entry per run
@@ -65,6 +65,8 @@ class Resolved:
     scenario: Any
     ground: Any = None  # None where surface and soil stand in the scenario
     powertrain: FittedPowertrain | None = None  # a twin's
+    twin: Twin | None = None  # whose robot it is, and
+    twin_grounds: tuple[str, ...] = ()  # names of its grounds that are driven on
     notes: tuple[str, ...] = ()
 
 
@@ -80,6 +82,17 @@ class Run:
 
 class Vehicle(Protocol):
     """One drive type: what the engine asks of it. Adapters are in `simulation/drives`; they keep nothing."""
+
+    @property
+    def possible(self) -> tuple[Outcome, ...]:
+        """How runs can end. Studies store their numbers in this order."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Numbers of a run's end that say by how much, by the names that `Batch.measure` takes."""
+
+    def short_names(self, ground: Any) -> Mapping[str, str]:
+        """Full names of numbers by the short ones that are accepted."""
 
     def resolve(self, driver: Driver, scenario: Any, ground: Any) -> Resolved:
         """Robot, powertrain and ground of a robot or twin in a scenario (a record, what its file holds, a name or a path); a

@@ -40,7 +40,7 @@ def simulate(
     found.vehicle.check_sensors(found)
     fine = drive_runs(found, {}, Records.EVERY_STEP).run(0)
     readings = read_sensors(fine, found.robot, found.ground, found.scenario)
-    every = max(1, round(found.scenario.record_s / found.scenario.step_s))
+    every = max(1, round(found.scenario.record_interval_s / found.scenario.time_step_s))
     return replace(fine.thinned(every), readings=readings)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from slipfit.kernels import Shared, as_batch, run_chunks, runs_between
 from slipfit.library import OmniRobot, SkidSteerRobot
-from slipfit.library.robot import DcMotor
 from slipfit.simulation.assemble import Values, of_runs
 from slipfit.simulation.commands import command_table, commanded_turn, first_rows, start_commands
 from slipfit.simulation.scenario import Scenario
@@ -50,7 +49,7 @@ class RunCommands:
         start = start_commands(robot, values, n)
         table = command_table(robot, scenario, start[0])
         table = np.concatenate([table, np.repeat(table[-1:], -len(table) % every, axis=0)])
-        has_loops = powertrain is not None and not isinstance(robot, OmniRobot) and not isinstance(robot.powertrain, DcMotor)
+        has_loops = powertrain is not None and robot.has_sides and robot.powertrain.kind == "speed_loop"
         loops = powertrain if has_loops else None
         differs = bool((start != start[0]).any())
         if loops is not None:
@@ -83,7 +82,7 @@ class RunCommands:
     def turn_rad(self, i: int) -> float:
         """How far run i would turn if no wheel slipped."""
         numbers = {name: float(np.broadcast_to(np.asarray(value, dtype=float), self.n)[i]) for name, value in self.values.items()}
-        return commanded_turn(self.robot, self._table(i), self.scenario.step_s, numbers)
+        return commanded_turn(self.robot, self._table(i), self.scenario.time_step_s, numbers)
 
     def _table(self, i: int) -> np.ndarray:
         """Commands of run i, before the loops of a twin."""
@@ -94,7 +93,7 @@ class RunCommands:
         if self.loops is None:
             return table
         radius_m = float(np.broadcast_to(np.asarray(self.values["radius_m"], dtype=float), self.n)[i])
-        return through_loops(table, self.loops, self.start[i], radius_m, self.scenario.step_s)
+        return through_loops(table, self.loops, self.start[i], radius_m, self.scenario.time_step_s)
 
 
 def drive_in_chunks(

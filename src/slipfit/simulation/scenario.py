@@ -1,92 +1,45 @@
-"""A scenario as its file describes it: where the robot stands, what it is told, and what watches it."""
+"""A scenario as its file describes it: the ground, the task, the start, and the sensors; for robots of every drive."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import Field, model_validator
 
 from slipfit.control.route import Route
 from slipfit.errors import ParameterError
-from slipfit.library import Ground
 from slipfit.library.files import FileModel, NamedFile, nearest
-from slipfit.library.parameter import as_float, out_of_range
+from slipfit.library.parameter import out_of_range
+from slipfit.simulation.scenario_ground import ScenarioGround
+from slipfit.simulation.scenario_numbers import (
+    AS_NUMBER,
+    AS_WHOLE,
+    Angle,
+    NonNegative,
+    Number,
+    Pair,
+    Rate,
+    within_range,
+)
+from slipfit.simulation.scenario_version_1 import in_version_2
 
 _FOLDER = Path(__file__).parent.parent / "library" / "scenarios"
 
-#: Angles reach to a full turn, slopes to just below vertical.
-TURN_RAD, STEEPEST_RAD = 6.2832, 1.5707
-
-
-def _number(given: Any, info: ValidationInfo) -> float:
-    return as_float(given, info.field_name or "value")
-
-
-def within_range(lower: float, upper: float) -> BeforeValidator:
-    """A range whose sentence recognises degrees, millimetres and the like."""
-
-    def check(given: Any, info: ValidationInfo) -> float:
-        number = _number(given, info)
-        problem = out_of_range(info.field_name or "value", number, lower, upper)
-        if problem:
-            raise ValueError(problem)
-        return number
-
-    return BeforeValidator(check)
-
-
-def _whole(given: Any, info: ValidationInfo) -> Any:
-    if isinstance(given, bool):
-        raise ValueError(f"{info.field_name} is {given}; expected a whole number")
-    return given
-
-
-AS_NUMBER = BeforeValidator(_number)  # comes after the Field that bounds it, else schemas do not tell the bounds
-Number = Annotated[float, AS_NUMBER]
-NonNegative = Annotated[float, Field(ge=0.0), BeforeValidator(_number)]
-Rate = Annotated[float, Field(gt=0.0, le=100_000.0), BeforeValidator(_number)]
-Angle = Annotated[float, Field(ge=-TURN_RAD, le=TURN_RAD), within_range(-TURN_RAD, TURN_RAD)]
-Slope = Annotated[float, Field(ge=0.0, le=STEEPEST_RAD), within_range(0.0, STEEPEST_RAD)]
-Pair = tuple[Number, Number]
-
-#: A ramp lasts this long unless the command says otherwise, or is shorter.
+#: A command's ramp lasts this long unless the command says otherwise, or is shorter.
 RAMP_S = 1.0
-
-#: What ends so is a file beside the scenario's, anything else a name of the library.
-FILE_ENDINGS = (".yaml", ".yml", ".tif", ".tiff")
 
 #: The largest run that one scenario may ask for, in steps: five hours at 1 ms.
 MOST_STEPS = 20_000_000
 
+#: Step of robots on wheels, and the time between two records, where a scenario gives none.
+WHEEL_STEP_S, WHEEL_RECORD_S = 0.001, 0.01
 
-class GroundPlace(FileModel):
-    """The ground of a scenario: a plane, level or tilted, or a terrain; and its surface. Names of the library, or files."""
-
-    shape: Literal["plane", "terrain"] = "plane"
-    slope_rad: Slope = 0.0
-    uphill_rad: Angle = 0.0  # direction of steepest ascent, from the x axis
-    terrain: str | None = None  # name, or path of a terrain's file or GeoTIFF
-    interpolation: Literal["bicubic", "bilinear"] = "bicubic"  # between the heights of a terrain
-    surface: str = "lab_floor"
-    gravity_mps2: Annotated[float, Field(ge=0.1, le=30.0), within_range(0.1, 30.0)] | None = None  # instead of the surface's
-
-    @model_validator(mode="after")
-    def _one_shape(self) -> "GroundPlace":
-        if self.shape == "terrain" and self.terrain is None:
-            raise ValueError("shape is terrain, but which? give `terrain:` a name (`slipfit terrain`) or a file")
-        if self.shape == "plane" and self.terrain is not None:
-            raise ValueError(f"terrain is {self.terrain}, and shape is plane; write `shape: terrain`")
-        if self.shape == "terrain" and (self.slope_rad or self.uphill_rad):
-            raise ValueError("slope_rad and uphill_rad belong to planes; a terrain has the slopes of its heights")
-        return self
-
-    def gravity_on(self, surface: Ground) -> float:
-        """Gravity here: the place's own, else that of the surface's file."""
-        return surface.gravity_mps2.value if self.gravity_mps2 is None else self.gravity_mps2
+#: How long a straight drive to behind an obstacle may take where `stop.after_s` is not given.
+_OVER_AN_OBSTACLE_S = 9.0
 
 
 class Start(FileModel):
-    """Pose and velocity of the wheels' centre at the start; the wheels roll along."""
+    """Pose and velocity of the wheels' centre at the start, or of a tracked robot's center of mass; wheels roll along."""
 
     x_m: Number = 0.0
     y_m: Number = 0.0
@@ -94,10 +47,16 @@ class Start(FileModel):
     v_mps: Number = 0.0
     vy_mps: Number = 0.0
     yaw_rate_radps: Number = 0.0
+    rolling: bool = False  # tracked robots: at the speed of the task, instead of from rest
+    flipper_angle_rad: Angle | None = None  # the robot's own where it is not given
+
+
+#: Numbers of a start on wheels that can vary from run to run, named start_x_m and so on.
+START_NUMBERS = ("x_m", "y_m", "heading_rad", "v_mps", "vy_mps", "yaw_rate_radps")
 
 
 class Command(FileModel):
-    """What the robot is told for a while: body velocity, wheel speeds, or voltages (motors only)."""
+    """What the robot is commanded for some time: body velocity, wheel speeds, or voltages (motors only)."""
 
     for_s: Number
     v_mps: Number | None = None
@@ -109,7 +68,7 @@ class Command(FileModel):
     ramp_s: NonNegative | None = None  # how long linear and quintic take; then the value is held
 
     @model_validator(mode="after")
-    def _one_way_of_telling(self) -> "Command":
+    def _one_kind(self) -> "Command":
         if self.for_s <= 0.0:
             raise ValueError(f"for_s = {self.for_s:g} s ends before it starts; expected more than 0 s")
         has_body = any(rate is not None for rate in (self.v_mps, self.vy_mps, self.yaw_rate_radps))
@@ -126,6 +85,28 @@ class Command(FileModel):
         if self.profile == "step":
             return 0.0
         return min(self.for_s, RAMP_S if self.ramp_s is None else self.ramp_s)
+
+
+class StraightDrive(FileModel):
+    """A drive straight ahead to a goal: behind the obstacle, or `distance_m` ahead on a plane or terrain."""
+
+    speed_mps: Annotated[float, Field(ge=-10.0, le=10.0), within_range(-10.0, 10.0)] = 0.3
+    ramp_s: NonNegative = 0.5  # until the command has its full value
+    distance_m: Annotated[float, Field(gt=0.0, le=1000.0), AS_NUMBER] | None = None
+
+
+class Stop(FileModel):
+    """When a run ends that does not reach its goal."""
+
+    after_s: Annotated[float, Field(gt=0.0, le=3600.0), AS_NUMBER] | None = None  # of a straight drive
+    patience_s: Annotated[float, Field(gt=0.0, le=3600.0), AS_NUMBER] = 3.0  # without progress, before a robot counts as stuck
+
+
+class BatteryInstead(FileModel):
+    """Numbers that stand in place of those of the robot's battery."""
+
+    open_circuit_v: Annotated[float, Field(ge=0.1, le=1e4), within_range(0.1, 1e4)] | None = None
+    internal_resistance_ohm: Annotated[float, Field(ge=0.0, le=1e3), within_range(0.0, 1e3)] | None = None
 
 
 class Imu(FileModel):
@@ -147,7 +128,7 @@ class Encoders(FileModel):
     """Wheel angles in counts."""
 
     rate_hz: Rate = 100.0
-    counts_per_turn: Annotated[int, Field(ge=1), BeforeValidator(_whole)] = 4096
+    counts_per_turn: Annotated[int, Field(ge=1), AS_WHOLE] = 4096
     noise_rad: NonNegative = 0.0
     delay_s: NonNegative = 0.0
 
@@ -175,51 +156,115 @@ class Sensors(FileModel):
 
 
 class Scenario(NamedFile):
-    """One drive."""
+    """One drive: a ground, a task (commands, a route, or a straight drive to a goal), and what records it."""
 
-    schema_: Literal["slipfit/scenario/1"] = Field("slipfit/scenario/1", alias="schema")
+    schema_: Literal["slipfit/scenario/2"] = Field("slipfit/scenario/2", alias="schema")
     about: str = ""
-    ground: GroundPlace = GroundPlace()
+    ground: ScenarioGround = ScenarioGround()
     start: Start = Start()
-    step_s: Number = 0.001
-    record_s: Number = 0.01
     commands: list[Command] = Field(default_factory=list)
     route: Route | None = None  # instead of commands: waypoints that the robot steers for by itself
-    energy: bool = False  # keep books of every joule; always kept on routes and terrains
+    straight: StraightDrive | None = None  # instead of commands: straight ahead to a goal
+    stop: Stop = Stop()
+    energy: bool = False  # keep an energy balance; always kept on routes and terrains
+    battery: BatteryInstead = BatteryInstead()
     sensors: Sensors = Sensors()
-    seed: Annotated[int, Field(ge=0), BeforeValidator(_whole)] = 0
+    seed: Annotated[int, Field(ge=0), AS_WHOLE] = 0
+    step_s: Number | None = None  # the drive type's own where it is not given
+    record_s: Number | None = None  # likewise
+
+    @model_validator(mode="after")
+    def _one_task(self) -> "Scenario":
+        tasks = {"commands": bool(self.commands), "route": self.route is not None, "straight": self.straight is not None}
+        given = [name for name, is_given in tasks.items() if is_given]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are both given; a robot follows one of them")
+        if not given:
+            raise ValueError(
+                "commands is empty: the scenario ends before it starts; give at least one command, a route, or a straight drive"
+            )
+        if self.straight:
+            self._check_goal(self.straight)
+        elif self.stop.after_s is not None:
+            instead = "route.at_most_s" if self.route else "for_s of its commands"
+            raise ValueError(f"stop.after_s is for straight drives; the time of this task is set by {instead}")
+        return self
 
     @model_validator(mode="after")
     def _can_be_run(self) -> "Scenario":
-        problem = out_of_range("step_s", self.step_s, 1e-6, 0.1)
-        if problem:
-            raise ValueError(problem)
-        if self.record_s < self.step_s:
-            raise ValueError(f"record_s = {self.record_s:g} s is shorter than step_s = {self.step_s:g} s")
-        if self.commands and self.route:
-            raise ValueError("commands and route are both given; a robot follows one of them")
-        if not self.commands and self.route is None:
-            raise ValueError("commands is empty: the scenario ends before it starts; give at least one command, or a route")
-        if self.duration_s < self.step_s:
-            raise ValueError(f"the drive lasts {self.duration_s:g} s, less than one step of {self.step_s:g} s")
-        if self.duration_s / self.step_s > MOST_STEPS:
-            raise ValueError(f"the drive lasts {self.duration_s:g} s, more than {MOST_STEPS:,} steps of {self.step_s:g} s")
+        for name, given, lower, upper in (("step_s", self.step_s, 1e-6, 0.1), ("record_s", self.record_s, 1e-6, 1e6)):
+            problem = "" if given is None else out_of_range(name, given, lower, upper)
+            if problem:
+                raise ValueError(problem)
+        if self.record_interval_s < self.time_step_s:
+            raise ValueError(f"record_s = {self.record_interval_s:g} s is shorter than step_s = {self.time_step_s:g} s")
+        if self.duration_s < self.time_step_s:
+            raise ValueError(f"the drive lasts {self.duration_s:g} s, less than one step of {self.time_step_s:g} s")
+        if self.duration_s / self.time_step_s > MOST_STEPS:
+            raise ValueError(f"the drive lasts {self.duration_s:g} s, more than {MOST_STEPS:,} steps of {self.time_step_s:g} s")
         return self
+
+    def _check_goal(self, straight: StraightDrive) -> None:
+        """A straight drive needs a goal and an end."""
+        if (self.ground.shape == "obstacle") == (straight.distance_m is not None):
+            raise ValueError(
+                "straight.distance_m: the goal is behind the obstacle, leave it out"
+                if straight.distance_m is not None
+                else f"straight.distance_m is missing; how far is the goal on this {self.ground.shape}?"
+            )
+        if straight.speed_mps <= 0.0 and self.stop.after_s is None:
+            raise ValueError(f"straight.speed_mps = {straight.speed_mps:g} never arrives; give stop.after_s, or a speed above 0")
+
+    @classmethod
+    def from_mapping(cls, data: Any, *, where: str) -> Self:
+        """From what a YAML file holds, of this version or the one before."""
+        return super().from_mapping(in_version_2(data, where=where), where=where)
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Read a file; a surface or terrain that is a file is looked for beside it."""
+        """Read a file; a surface, soil or terrain that is a file is looked for beside it."""
         scenario = super().load(path)
-        named = {"surface": scenario.ground.surface, "terrain": scenario.ground.terrain or ""}
-        beside = {key: str(Path(path).parent / name) for key, name in named.items() if name.endswith(FILE_ENDINGS)}
-        return scenario.model_copy(update={"ground": scenario.ground.model_copy(update=beside)}) if beside else scenario
+        beside = scenario.ground.beside(Path(path).parent)
+        return scenario if beside is scenario.ground else scenario.model_copy(update={"ground": beside})
+
+    def to_mapping(self) -> dict[str, Any]:
+        """As it stands in a file: what was set."""
+        data = self.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)
+        if self.ground.surface is None and "surface" in data.get("ground", {}):
+            del data["ground"]["surface"]
+        return {"schema": self.kind(), **{key: entry for key, entry in data.items() if key != "schema"}}
+
+    def in_steps_of(self, step_s: float, record_s: float) -> Self:
+        """The scenario with these steps and records where it gives none."""
+        given = {"step_s": self.step_s or step_s, "record_s": self.record_s or record_s}
+        return self.model_copy(update=given)
+
+    @property
+    def time_step_s(self) -> float:
+        """Step of the computation: what the file or the drive type gives, else that of robots on wheels."""
+        return WHEEL_STEP_S if self.step_s is None else self.step_s
+
+    @property
+    def record_interval_s(self) -> float:
+        """Time between two records, likewise."""
+        return WHEEL_RECORD_S if self.record_s is None else self.record_s
 
     @property
     def duration_s(self) -> float:
-        """How long the drive lasts, at most where it follows a route."""
+        """How long the drive lasts, at most where it has a goal."""
         if self.route:
             return self.route.time_limit_s((self.start.x_m, self.start.y_m))
-        return sum(command.for_s for command in self.commands)
+        if self.straight is None:
+            return sum(command.for_s for command in self.commands)
+        if self.stop.after_s is not None:
+            return self.stop.after_s
+        way_m = self.straight.distance_m
+        return _OVER_AN_OBSTACLE_S if way_m is None else 2.0 * way_m / self.straight.speed_mps + 10.0
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether there is an obstacle or a distance that a robot may get over or not."""
+        return self.straight is not None or self.ground.obstacle is not None
 
     @property
     def keeps_books(self) -> bool:
@@ -255,7 +300,11 @@ def as_scenario(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
     return given
 
 
+#: Scenarios that suit a drive type; step_and_spin suits the others.
+_STANDARD = {"omni": "omni_tour", "tracked": "curb_117mm"}
+
+
 def standard_drive(drive: str = "skid_steer") -> Scenario:
     """The calibration manoeuvres: a speed step, a stop, and a spin, with sensors that a real robot has; a tour in all directions
-    for omnidirectional robots."""
-    return find_scenario("omni_tour" if drive == "omni" else "step_and_spin")
+    for omnidirectional robots, and a curb for tracked ones."""
+    return find_scenario(_STANDARD.get(drive, "step_and_spin"))

@@ -9,7 +9,8 @@ import numpy as np
 from slipfit.library import SkidSteerRobot, skid_steer_robot
 from slipfit.simulation.commands import command_table
 from slipfit.simulation.run import simulate
-from slipfit.simulation.scenario import Command, GroundPlace, Scenario
+from slipfit.simulation.scenario import Command, Scenario
+from slipfit.simulation.scenario_ground import ScenarioGround
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles.kinematic import EqualSlip, IdealDrive, drive_one
 
@@ -66,15 +67,15 @@ def showcase() -> Showcase:
     robot = skid_steer_robot("p3at")
     level = Scenario(commands=COMMANDS)
     slope = Scenario(
-        commands=COMMANDS, ground=GroundPlace(slope_rad=float(np.radians(SIDE_SLOPE_DEG)), uphill_rad=float(np.pi / 2))
+        commands=COMMANDS, ground=ScenarioGround(slope_rad=float(np.radians(SIDE_SLOPE_DEG)), uphill_rad=float(np.pi / 2))
     )
     table = command_table(robot, level)
     rims = table[:, :2] * robot.wheels.radius_m.value
     return Showcase(
         robot=robot,
         drives=dict(zip(DRIVES, (simulate(robot, level), simulate(robot, slope)), strict=True)),
-        without_slip=drive_one(IdealDrive(robot.track_m), rims, level.step_s),
-        equal_slip=drive_one(EqualSlip(robot.track_m, robot.wheelbase_m), rims, level.step_s),
+        without_slip=drive_one(IdealDrive(robot.track_m), rims, level.time_step_s),
+        equal_slip=drive_one(EqualSlip(robot.track_m, robot.wheelbase_m), rims, level.time_step_s),
         commanded_yaw_rate_radps=(rims[:, 1] - rims[:, 0]) / robot.track_m,
-        step_s=level.step_s,
+        step_s=level.time_step_s,
     )

@@ -19,15 +19,15 @@ _ROUNDING = 1e-9
 
 def in_short_steps(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
     """The scenario with steps that are not too long, and a note where they were."""
-    step_s, notes = short_step(scenario.step_s)
+    step_s, notes = short_step(scenario.time_step_s)
     if not notes:
         return scenario, ()
     if scenario.duration_s / step_s > MOST_STEPS:
         raise ParameterError(
-            f"step_s = {scenario.step_s:g} s is computed in steps of {1e3 * step_s:.3g} ms, and the drive lasts "
+            f"step_s = {scenario.time_step_s:g} s is computed in steps of {1e3 * step_s:.3g} ms, and the drive lasts "
             f"{scenario.duration_s:g} s, more than {MOST_STEPS:,} of them; expected a shorter drive, divide it into several"
         )
-    record_s = scenario.step_s * max(1, round(scenario.record_s / scenario.step_s))
+    record_s = scenario.time_step_s * max(1, round(scenario.record_interval_s / scenario.time_step_s))
     return scenario.model_copy(update={"step_s": step_s, "record_s": record_s}), notes
 
 

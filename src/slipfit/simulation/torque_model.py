@@ -13,7 +13,7 @@ from slipfit.kernels import as_batch
 from slipfit.library import SkidSteerRobot, find_ground, skid_steer_robot
 from slipfit.library.robot import DcMotor
 from slipfit.simulation.commands import command_table
-from slipfit.simulation.scenario import Scenario
+from slipfit.simulation.scenario import Scenario, as_scenario
 from slipfit.simulation.step_rule import in_short_steps
 from slipfit.vehicles import powertrain, torque_model
 from slipfit.vehicles.driver import NEVER, Table, table_for_all
@@ -74,10 +74,10 @@ def simulate_torque_model(robot: SkidSteerRobot | str | Path, scenario: Scenario
     >>> run = simulate_torque_model("lynxmotion_4wd3", Scenario(commands=[{"for_s": 2.0, "wheels_v": [10.0, 10.0]}]))
     """
     robot = skid_steer_robot(robot, "the torque model")
-    scenario, notes = in_short_steps(scenario if isinstance(scenario, Scenario) else Scenario.load(scenario))
+    scenario, notes = in_short_steps(as_scenario(scenario))
     if scenario.ground.shape != "plane":
         raise SimulationError(f"ground.shape is {scenario.ground.shape}; the torque model knows planes only")
-    dt, start_m, route = scenario.step_s, (scenario.start.x_m, scenario.start.y_m), scenario.route
+    dt, start_m, route = scenario.time_step_s, (scenario.start.x_m, scenario.start.y_m), scenario.route
     driver: Table | LineOfSight | PurePursuit
     if route is None:
         table = command_table(robot, scenario)
@@ -85,7 +85,7 @@ def simulate_torque_model(robot: SkidSteerRobot | str | Path, scenario: Scenario
     else:
         driver, hold = route.driver(robot, start_m), route.hold_steps(dt)
         steps = math.ceil(scenario.duration_s / dt)
-    every = max(1, min(steps, round(scenario.record_s / dt)))
+    every = max(1, min(steps, round(scenario.record_interval_s / dt)))
     records = steps // every + 1
     out = np.empty((1, records, len(torque_model.COLUMNS)))
     torque_model.in_lanes(as_batch(_runs(robot, scenario, driver), 1), 0, 1, hold, every, dt, out)
@@ -129,7 +129,7 @@ def _runs(robot: SkidSteerRobot, scenario: Scenario, driver: object) -> torque_m
             motor.viscous_friction_nm_s_per_rad.value,
             motor.voltage_limit_v.value,
         ),
-        ground=plane(place.gravity_on(find_ground(place.surface)), place.slope_rad, place.uphill_rad),
+        ground=plane(place.gravity_on(find_ground(place.surface) if place.surface else None), place.slope_rad, place.uphill_rad),
         start=torque_model.TorqueStart(
             start.x_m, start.y_m, start.heading_rad, start.v_mps, start.vy_mps, start.yaw_rate_radps
         ),

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from slipfit.library.files import FileModel, NamedFile, read_yaml
 from slipfit.library.parameter import Between, Parameter
-from slipfit.simulation.scenario import Number
+from slipfit.simulation.scenario_numbers import Number
 from slipfit.study.spread import Spread
 
 Whole = Annotated[int, Field(ge=1)]

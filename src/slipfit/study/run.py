@@ -12,7 +12,7 @@ import slipfit
 from slipfit.errors import ParameterError, SlipfitError
 from slipfit.study.chunk import NOT_POSSIBLE, Inputs, Job, Queue, missing, outcomes_of
 from slipfit.study.file import StudyFile
-from slipfit.study.model import Model, StepModel, model_of, verdicts_only
+from slipfit.study.model import Model, model_of
 from slipfit.study.modes import failure_modes, tornado
 from slipfit.study.plan import Tally, first_counts, next_counts
 from slipfit.study.result import Point, Study
@@ -187,7 +187,7 @@ def _indices(prepared: Prepared, store: Store, backend: Backend, progress: Progr
     sampler = SaltelliSampler.of(prepared.sampler, wanted.base_runs)
     source: Inputs = sampler
     queue = Queue(deque(), prepared.file.chunk_runs)
-    _evaluate(SENSITIVITY, Job(verdicts_only(prepared.model), source), np.array([sampler.runs]), store, backend, queue, progress)
+    _evaluate(SENSITIVITY, Job(prepared.model.verdicts_only(), source), np.array([sampler.runs]), store, backend, queue, progress)
     verdict = store.columns(SENSITIVITY, ["success"])["success"]
     store.finish(SENSITIVITY)
     return sobol_indices(sampler, verdict, prepared.file.stop.confidence)
@@ -213,7 +213,7 @@ def _analyse(prepared: Prepared, store: Store, tally: Tally, rounds: int, indice
     answer = Study(
         about=file.about,
         success=model.outcomes[0],
-        model=_model_name(model, file),
+        model=model.title(file),
         points=points,
         confidence=confidence,
         method=file.sampling.method,
@@ -301,9 +301,3 @@ def _cut_off(sampler: Sampler) -> list[str]:
         f"its tail was cut off"
         for name, label, share in sampler.cut_off()
     ]
-
-
-def _model_name(model: Model, file: StudyFile) -> str:
-    if isinstance(model, StepModel):
-        return f"quasi-static step climb, {'with' if model.shape.has_flippers else 'without'} flippers"
-    return f"{file.twin or file.robot} in {file.scenario}"

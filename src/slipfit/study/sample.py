@@ -21,12 +21,10 @@ from scipy.stats import qmc
 
 from slipfit.errors import ParameterError
 from slipfit.library import find_ground
-from slipfit.study.climb_model import ClimbModel
 from slipfit.study.file import FromTable, Sampling, StudyFile
-from slipfit.study.model import Model, ScenarioModel, StepModel
+from slipfit.study.model import Model
 from slipfit.study.spread import NEGLIGIBLE, Spread
-from slipfit.twin import OmniTwin, SkidSteerTwin
-from slipfit.twin.posterior import EvenBetween, NormalTogether, spreads, without
+from slipfit.twin.posterior import EvenBetween, NormalTogether
 
 #: What tables and posteriors lose beyond bounds is told from this share of the runs on.
 TOLD = 1e-3
@@ -302,8 +300,8 @@ def _correlation_root(study: StudyFile, names: tuple[str, ...]) -> np.ndarray:
 def _table_part(label: str, entry: FromTable, model: Model) -> Part:
     """Constants of a ground's file as normal, within the law's bounds; how much of them lies beyond is told (`cut_off`)."""
     ground = find_ground(entry.from_)
-    if isinstance(model, StepModel):
-        raise ParameterError(f"uncertain.{label}: a step on hard ground has no soil; give curb.sinkage_m a distribution")
+    if model.no_soil:
+        raise ParameterError(f"uncertain.{label}: {model.no_soil}")
     spread = {
         name: p.std if entry.spread == "table" else float(entry.spread) * abs(p.value) for name, p in ground.parameters.items()
     }
@@ -318,7 +316,7 @@ def _table_part(label: str, entry: FromTable, model: Model) -> Part:
 
 def _posterior_parts(study: StudyFile, model: Model) -> list[Part]:
     """The twin's constants, as sure or unsure as its calibration left them."""
-    found = _spreads_in_climb(study, model) if isinstance(model, ClimbModel) else _spreads_on_ground(model)
+    found = model.posterior(study)
     if not found:
         raise ParameterError(f"uncertain.twin: no constant of {study.twin} has a spread; calibrate it, or leave `twin` out")
     parts = []
@@ -329,34 +327,3 @@ def _posterior_parts(study: StudyFile, model: Model) -> list[Part]:
         else:
             parts.append(Part("twin", entry.names, together=entry))
     return parts
-
-
-def _spreads_on_ground(model: Model) -> list[NormalTogether | EvenBetween]:
-    """Of the ground that is driven on."""
-    assert isinstance(model, ScenarioModel)
-    assert isinstance(model.driver, SkidSteerTwin | OmniTwin)
-    fitted = model.driver.grounds.get(model.surface.name)
-    if fitted is None:
-        raise ParameterError(f"uncertain.twin: the twin has no posterior on {model.surface.name}, no ground of its own")
-    return spreads(fitted, fitted.info, model.driver.robot)
-
-
-def _spreads_in_climb(study: StudyFile, model: ClimbModel) -> list[NormalTogether | EvenBetween]:
-    """Of the twin's grounds that stand for the climb's surface and soil, less what the study itself gives: a curb's friction
-    under `uncertain` is the curb's, and not the twin's."""
-    assert model.twin is not None
-    if not model.grounds:
-        raise ParameterError(
-            f"uncertain.twin: no ground of {study.twin} stands in this climb, whose surface and soil are its own or the study's"
-        )
-    own = {*study.fixed, *study.design, *(name for name, entry in study.uncertain.items() if isinstance(entry, Spread))}
-    given = {model.full_name(name) for name in own}
-    grounds = [model.twin.grounds[name] for name in model.grounds]
-    told = [entry for ground in grounds for entry in spreads(ground, ground.info, model.robot)]
-    found = [left for entry in told if (left := without(entry, given)) is not None]
-    if told and not found:
-        raise ParameterError(
-            f"uncertain.twin: the study itself gives all that {study.twin} is unsure of ({', '.join(sorted(given))}); leave "
-            f"`twin: posterior` out, or those"
-        )
-    return found

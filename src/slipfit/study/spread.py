@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri
 from slipfit.errors import LogError
 from slipfit.library.files import FileModel, validated
 from slipfit.logs.csv_table import read_table
-from slipfit.simulation.scenario import Number
+from slipfit.simulation.scenario_numbers import Number
 
 #: A tail beyond a bound of the model that holds less than this is cut off without a word; one that holds more is a mistake.
 NEGLIGIBLE = 1e-6

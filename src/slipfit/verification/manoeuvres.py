@@ -13,7 +13,7 @@ from slipfit.engines import WheelCommands
 from slipfit.exporters.bodies import torque_limit_nm
 from slipfit.library import Ground, SkidSteerRobot
 from slipfit.simulation import Command, Scenario, Trajectory, simulate
-from slipfit.simulation.scenario import GroundPlace
+from slipfit.simulation.scenario_ground import ScenarioGround
 
 #: Shares of the accelerations that would lift a wheel, and that the motors could give.
 OF_TIPPING, OF_TORQUE = 0.2, 0.5
@@ -56,7 +56,7 @@ class Manoeuvre:
 
 def manoeuvre(name: str, robot: SkidSteerRobot, ground: Ground, commands: list[Command], slope_rad: float = 0.0) -> Manoeuvre:
     """The twin's own drive. A slope rises to the right, so that the robot is pulled to its left."""
-    place = GroundPlace(slope_rad=slope_rad, uphill_rad=-math.pi / 2.0 if slope_rad else 0.0)
+    place = ScenarioGround(slope_rad=slope_rad, uphill_rad=-math.pi / 2.0 if slope_rad else 0.0)
     scenario = Scenario(commands=commands, ground=place, step_s=STEP_S, record_s=STEP_S)
     motion = simulate(robot, scenario, ground=ground)
     return Manoeuvre(name, scenario, motion, WheelCommands(np.asarray(motion.wheel_speed_radps[1:]), STEP_S))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 import slipfit
 from slipfit.calibration.soil import PlateColumns, ShearColumns, WheelColumns
@@ -14,7 +15,6 @@ from slipfit.calibration.tyre.columns import TyreColumns
 from slipfit.library import Ground, Robot, TerrainFile
 from slipfit.library.schemas import schema_path, schema_text
 from slipfit.simulation import Scenario
-from slipfit.simulation.climb_scenario import ClimbScenario
 
 LIBRARY = Path(slipfit.__file__).parent / "library"
 FOLDERS = {Robot: "robots", Ground: "grounds", TerrainFile: "terrains", Scenario: "scenarios", ClimbScenario: "climbs"}

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from scipy.spatial.transform import Rotation
+from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 
 from slipfit.library import find_robot
 from slipfit.report.climb_picture import draw_climb
@@ -15,7 +16,6 @@ from slipfit.report.climb_report import over_time, write_climb_report
 from slipfit.report.replay import write_replay
 from slipfit.report.side_view import link_places, ruts, side_shape, side_view, stage, travelled_m
 from slipfit.simulation.climb import climb_numbers
-from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 from slipfit.simulation.outcome import Outcome
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles.tracked import TRACK_COLUMNS

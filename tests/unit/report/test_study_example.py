@@ -1,10 +1,10 @@
 """Examples of failures in motion: what is drawn is the run that failed."""
 
 import pytest
+from slipfit.simulation.climb_scenario import as_climb, find_climb
 
 from slipfit.library import find_robot
 from slipfit.report.study_example import _as_in_run, step_view
-from slipfit.simulation.climb_scenario import as_climb, find_climb
 from slipfit.study import prepare
 from slipfit.study.climb_model import ClimbModel
 from studies import study

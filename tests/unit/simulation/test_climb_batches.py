@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from slipfit.simulation.climb_scenario import as_climb
 
 from slipfit.library import find_robot
 from slipfit.simulation import simulate, simulate_many
-from slipfit.simulation.climb_scenario import as_climb
 from varied import robot_with
 
 PACKBOT = find_robot("packbot")

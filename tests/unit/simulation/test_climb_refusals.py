@@ -1,11 +1,11 @@
 """Climbs that make no sense are refused before anything is compiled: curbs out of reach, coarse belts, long steps, names."""
 
 import pytest
+from slipfit.simulation.climb_scenario import as_climb, find_climb
 
 from slipfit.errors import SlipfitError
 from slipfit.library import TrackedRobot, find_robot
 from slipfit.simulation import simulate_many
-from slipfit.simulation.climb_scenario import as_climb, find_climb
 
 CURB = {"schema": "slipfit/climb/1", "obstacle": {"kind": "curb", "height_m": 0.1}, "speed_mps": 0.3, "mu_static": 0.6}
 

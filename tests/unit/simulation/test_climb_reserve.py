@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.simulation import simulate_many
 from slipfit.simulation.climb_reserve import GripReserve, grip_reserve
-from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 from slipfit.simulation.outcome import Outcome
 from tracks import plain_climber
 

@@ -9,10 +9,10 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 from slipfit.library import TrackedRobot
 from slipfit.simulation import simulate, simulate_many
-from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.simulation.outcome import Outcome
 from tracks import plain_climber
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from slipfit.simulation.climb_scenario import find_climb
 
 from robots import busy_scenario
 from slipfit.errors import ParameterError
 from slipfit.library import find_ground, find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
-from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
 from slipfit.simulation.step_rule import LONGEST_STEP_S, in_short_steps
 from slipfit.simulation.trajectory import Trajectory

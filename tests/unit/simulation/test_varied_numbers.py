@@ -5,6 +5,7 @@ of `simulate` with the number written into the robot's, ground's or scenario's f
 
 import numpy as np
 import pytest
+from slipfit.simulation.climb_scenario import as_climb, find_climb
 
 from known_twins import known_twin
 from robots import changed, ground_with
@@ -12,7 +13,6 @@ from slipfit.contact import LAWS
 from slipfit.library import OmniRobot, find_ground, find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.climb import climb_bounds, climb_numbers
-from slipfit.simulation.climb_scenario import as_climb, find_climb
 from slipfit.simulation.drives import VEHICLES
 from slipfit.twin import Twin
 from varied import Drive, climb_with, other_values

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from slipfit.simulation.climb_scenario import ClimbScenario
 
 from slipfit.calibration.track_twin import CENTRES, ground_of_states
 from slipfit.calibration.validation import validate
@@ -16,7 +17,6 @@ from slipfit.exporters import export
 from slipfit.library import find_ground, find_robot
 from slipfit.library.schemas import schema_path
 from slipfit.simulation import simulate
-from slipfit.simulation.climb_scenario import ClimbScenario
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.twin import (
     FittedParameter,

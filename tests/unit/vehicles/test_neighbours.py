@@ -5,12 +5,12 @@ numbers that are shared, another would find."""
 
 import numpy as np
 import pytest
+from slipfit.simulation.climb_scenario import find_climb
 
 from robots import busy_scenario, ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_robot
 from slipfit.simulation import Scenario, simulate_many
-from slipfit.simulation.climb_scenario import find_climb
 from slipfit.simulation.scenario import find_scenario
 
 #: Not a multiple of eight: the last runs have other neighbours than the first.

@@ -12,7 +12,7 @@ from slipfit.calibration.table_columns import TableColumns
 from slipfit.calibration.tyre.columns import UNITS, TyreColumns
 from slipfit.library.files import FileModel
 from slipfit.logs.column_map import Entry, Number, Place, _number
-from slipfit.simulation.scenario import within_range
+from slipfit.simulation.scenario_numbers import within_range
 
 Length = Annotated[float, Field(gt=0.0, le=10.0), within_range(0.0, 10.0)]
 Area = Annotated[float, Field(gt=0.0, le=100.0), BeforeValidator(_number)]

@@ -115,7 +115,7 @@ class Rover(Wheeled):
         is_in_space = moves_in_space(ground, scenario)
         return Setup(
             kernel=rough.in_lanes if is_in_space else skid_steer.in_lanes,
-            schedule=Schedule(hold, every, steps + -steps % every, scenario.step_s),
+            schedule=Schedule(hold, every, steps + -steps % every, scenario.time_step_s),
             columns=columns_of(len(robot.wheels.at_m.value), is_in_space=is_in_space),
             groups=with_one_law(ground, values, n),
             assemble=assemble,
@@ -203,8 +203,8 @@ def _record_steps(scenario: Scenario, records: Records) -> int | None:
     """Steps between two records; None for start and end only."""
     if records is not Records.AS_SCENARIO:
         return 1 if records is Records.EVERY_STEP else None
-    steps = int(np.ceil(scenario.duration_s / scenario.step_s * (1.0 - 1e-12)))
-    return max(1, min(steps, round(scenario.record_s / scenario.step_s)))
+    steps = int(np.ceil(scenario.duration_s / scenario.time_step_s * (1.0 - 1e-12)))
+    return max(1, min(steps, round(scenario.record_interval_s / scenario.time_step_s)))
 
 
 def _about_lags(found: Resolved) -> tuple[str, ...]:
@@ -287,8 +287,8 @@ def _own_ends_s(scenario: Scenario, v: Values, n: int, every: int | None) -> np.
     record is full. Infinite without a route: all runs last as long as the commands."""
     if scenario.route is None:
         return np.full(n, np.inf)
-    steps = np.ceil(np.broadcast_to(route_limits_s(scenario.route, v), n) / scenario.step_s * (1.0 - 1e-12))
-    return np.asarray((steps if every is None else every * np.ceil(steps / every)) * scenario.step_s)
+    steps = np.ceil(np.broadcast_to(route_limits_s(scenario.route, v), n) / scenario.time_step_s * (1.0 - 1e-12))
+    return np.asarray((steps if every is None else every * np.ceil(steps / every)) * scenario.time_step_s)
 
 
 def _check_inertias(robot: SkidSteerRobot, where: str) -> None:
@@ -359,11 +359,11 @@ def driver_of(robot: SkidSteerRobot, scenario: Scenario, v: Values, commands: Ru
     route = scenario.route
     assert route is not None
     limits_s = route_limits_s(route, v)
-    longest_s = float(np.nanmax(limits_s, initial=scenario.step_s))
-    steps = int(np.ceil(longest_s / scenario.step_s * (1.0 - 1e-12)))
+    longest_s = float(np.nanmax(limits_s, initial=scenario.time_step_s))
+    steps = int(np.ceil(longest_s / scenario.time_step_s * (1.0 - 1e-12)))
     driver = route.driver(robot, (scenario.start.x_m, scenario.start.y_m))
     path = driver.path._replace(start_x=v["start_x_m"], start_y=v["start_y_m"])  # each run's own
-    return driver._replace(path=path), route.hold_steps(scenario.step_s), steps
+    return driver._replace(path=path), route.hold_steps(scenario.time_step_s), steps
 
 
 def route_limits_s(route: Route, v: Values) -> np.ndarray:

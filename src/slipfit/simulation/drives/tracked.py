@@ -8,7 +8,7 @@ import numpy as np
 from slipfit.kernels import as_batch
 from slipfit.library import TrackedRobot
 from slipfit.simulation.assemble import Values, of_runs
-from slipfit.simulation.batch import Batch
+from slipfit.simulation.batch import END_COLUMNS, Batch
 from slipfit.simulation.climb import (
     CONTROL_S,
     check_begin,
@@ -20,11 +20,13 @@ from slipfit.simulation.climb import (
     outline_of,
     varied_numbers,
 )
-from slipfit.simulation.climb_scenario import as_climb
 from slipfit.simulation.climb_start import check_flippers
+from slipfit.simulation.climb_task import check_task, unused_keys
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.simulation.engine import Bounds, Records, Resolved, Run, Schedule, Setup
-from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.outcome import TRACKED_OUTCOMES, Outcome
+from slipfit.simulation.scenario import as_scenario
+from slipfit.simulation.scenario_keys import check_keys
 from slipfit.simulation.step_rule import short_step
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.twin import Driver
@@ -43,6 +45,10 @@ _OUTCOMES = {
 }
 
 
+#: Step and time between two records where the scenario gives none.
+STEP_S, RECORD_S = 0.0005, 0.02
+
+
 def outcome_of(code: float) -> Outcome:
     """The outcome of a climb whose run ended with this code of vehicles.track_verdict."""
     return _OUTCOMES[code]
@@ -51,11 +57,22 @@ def outcome_of(code: float) -> Outcome:
 class Tracked:
     """Two belts around sprockets, with flippers and belly where the robot has some."""
 
+    possible = TRACKED_OUTCOMES
+    measures = END_COLUMNS
+
+    def short_names(self, ground: Any) -> Mapping[str, str]:
+        """There are none."""
+        return {}
+
     def resolve(self, driver: Driver, scenario: Any, ground: Any) -> Resolved:
         """A twin's grounds stand for the scenario's surface and soil (`simulation.climb_twin`)."""
-        climb = as_climb(dict(scenario) if isinstance(scenario, Mapping) else scenario)
-        robot, whole, _, notes = climber_on_ground(driver, climb, None if ground is None else str(ground))
-        return Resolved(self, robot, whole, notes=notes)
+        climb = as_scenario(scenario).in_steps_of(STEP_S, RECORD_S)
+        check_keys(climb, driver.robot.name, unused_keys(driver.robot, climb))
+        check_task(climb, driver.robot.name)
+        robot, whole, names, notes = climber_on_ground(driver, climb, None if ground is None else str(ground))
+        whole.ground.friction()
+        whole.ground.soil_values()
+        return Resolved(self, robot, whole, twin=driver.twin, twin_grounds=names, notes=notes)
 
     def place(self, found: Resolved) -> str:
         """What it drives over, in words."""
@@ -80,10 +97,10 @@ class Tracked:
         check_step(robot, climb, values)
         if robot.flippers:
             check_flippers(values)
-        dt, stepping = short_step(climb.step_s)
+        dt, stepping = short_step(climb.time_step_s)
         hold = max(1, round(CONTROL_S / dt))
         steps = hold * max(1, int(np.ceil(climb.duration_s / (hold * dt) * (1.0 - 1e-12))))
-        every = steps if records is Records.ENDS else min(steps, hold * max(1, round(climb.record_s / (hold * dt))))
+        every = steps if records is Records.ENDS else min(steps, hold * max(1, round(climb.record_interval_s / (hold * dt))))
         steps += -steps % every
 
         def assemble(runs: np.ndarray) -> tuple[Any, None]:
@@ -103,13 +120,13 @@ class Tracked:
         )
 
     def check_sensors(self, found: Resolved) -> None:
-        """Climbs have no sensors yet."""
+        """`unused_keys` refuses them."""
 
     # --- what came out ----------------------------------------------------------------------------------------------
 
     def outcomes(self, batch: Batch) -> tuple[Outcome, ...]:
         """How each run ended; without a goal, time that is over is an end like any other."""
-        found, has_goal = [outcome_of(code) for code in batch.codes.tolist()], _has_goal(batch)
+        found, has_goal = [outcome_of(code) for code in batch.codes.tolist()], batch.scenario.has_goal
         return tuple(Outcome.FINISHED if o is Outcome.TIMED_OUT and not has_goal else o for o in found)
 
     def end_pose(self, batch: Batch) -> np.ndarray:
@@ -120,7 +137,7 @@ class Tracked:
 
     def margin(self, batch: Batch) -> np.ndarray:
         """How clearly each run got over its obstacle, (runs,); NaN where there is none."""
-        return batch.at_end("margin") if _has_goal(batch) else np.full(len(batch), np.nan)
+        return batch.at_end("margin") if batch.scenario.has_goal else np.full(len(batch), np.nan)
 
     def arrived_at_s(self, batch: Batch) -> np.ndarray:
         """There is no route."""
@@ -132,19 +149,14 @@ class Tracked:
         until = int(np.searchsorted(batch.time_s, stopped_s * (1.0 + 1e-12), side="right"))
         columns = {"time_s": batch.time_s[:until]}
         columns |= {name: batch.column(name)[i, :until] for name in batch.columns}
-        has_goal = _has_goal(batch)
         return Trajectory(
             columns,
             robot=batch.robot.name,
             scenario=batch.ground,
             drive="tracked",
-            shape="obstacle" if has_goal else "plane",
+            shape=batch.scenario.ground.shape,
             outcome=batch.outcomes[i],
             notes=batch.notes,
             stopped_at_s=stopped_s,
-            margin=float(batch.margin[i]) if has_goal else None,
+            margin=float(batch.margin[i]) if batch.scenario.has_goal else None,
         )
-
-
-def _has_goal(batch: Batch) -> bool:
-    return bool(batch.scenario.obstacle.kind != "none")

@@ -6,16 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from slipfit.contact import GROUND_LAWS
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.library import Ground, find_ground
 from slipfit.simulation.assemble import Values, bounds_of, named_values, varied, with_one_law
-from slipfit.simulation.batch import Batch
+from slipfit.simulation.batch import POSE_COLUMNS, Batch
 from slipfit.simulation.commands import command_ends
 from slipfit.simulation.engine import Bounds, Records, Resolved, Run, Schedule, Setup
-from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.outcome import WHEELED_OUTCOMES, Outcome
 from slipfit.simulation.record import BODY_COLUMNS, WHEEL_COLUMNS
 from slipfit.simulation.run_commands import RunCommands
 from slipfit.simulation.scenario import Scenario, as_scenario
+from slipfit.simulation.scenario_keys import Unused, check_keys
 from slipfit.simulation.step_rule import in_short_steps
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.twin import Driver
@@ -28,15 +30,25 @@ class Wheeled:
     """Robots on wheels that follow commands on a plane."""
 
     kernel: ClassVar[Callable[..., None]]
+    possible = WHEELED_OUTCOMES
+    measures = POSE_COLUMNS
+
+    def short_names(self, ground: Any) -> Mapping[str, str]:
+        """Those of the ground's law."""
+        return {p.alias: p.name for p in GROUND_LAWS[ground.law].parameters if p.alias}
 
     # --- who and where ----------------------------------------------------------------------------------------------
 
     def resolve(self, driver: Driver, scenario: Any, ground: Any) -> Resolved:
         """A twin's only ground counts whatever the scenario names; of several, `ground` or the scenario's surface chooses."""
         drive, notes = in_short_steps(as_scenario(scenario))
+        has_ground = ground is not None or driver.twin is not None
+        check_keys(drive, driver.robot.name, unused_keys(driver.robot, drive, has_ground=has_ground))
         chosen = _ground(driver.twin, drive, ground)
         self.check(driver.robot, chosen, drive)
-        return Resolved(self, driver.robot, drive, chosen, driver.twin.powertrain if driver.twin else None, notes)
+        twin = driver.twin
+        own = (chosen.name,) if twin and chosen.name in twin.grounds else ()
+        return Resolved(self, driver.robot, drive, chosen, twin.powertrain if twin else None, twin, own, notes)
 
     def check(self, robot: Any, ground: Ground, scenario: Scenario) -> None:
         """A sentence where robot, ground and scenario do not go together."""
@@ -73,7 +85,7 @@ class Wheeled:
         robot, ground, scenario = found.robot, found.ground, found.scenario
         assert ground is not None
         rows = int(command_ends(scenario)[-1])
-        every = rows if records is Records.ENDS else max(1, min(rows, round(scenario.record_s / scenario.step_s)))
+        every = rows if records is Records.ENDS else max(1, min(rows, round(scenario.record_interval_s / scenario.time_step_s)))
         commands = RunCommands.of(robot, scenario, run.values, n, powertrain=found.powertrain, every=every)
         every = 1 if records is Records.EVERY_STEP else every
 
@@ -84,7 +96,7 @@ class Wheeled:
         count = len(robot.wheels.at_m.value)
         return Setup(
             kernel=type(self).kernel,
-            schedule=Schedule(1, every, commands.steps, scenario.step_s),
+            schedule=Schedule(1, every, commands.steps, scenario.time_step_s),
             columns=dict.fromkeys(planar_body.BODY_COLUMNS, 1) | {f"wheel_{name}": count for name in run_loop.WHEEL_COLUMNS},
             groups=with_one_law(ground, run.values, n),
             assemble=assemble,
@@ -136,14 +148,42 @@ class Wheeled:
         )
 
 
+#: What no robot on wheels uses.
+_UNUSED = {
+    "ground.obstacle": "is on wheels, and obstacles are not simulated for wheels yet",
+    "straight": "is on wheels, and straight drives to a goal are not simulated for wheels yet",
+    "stop": "is on wheels, whose drives end with their commands or route",
+    "ground.mu_dynamic": "is on wheels, whose friction is that of the surface's law",
+    "ground.fading_speed_mps": "is on wheels, whose friction is that of the surface's law",
+    "ground.soil_depth_m": "is on wheels, for which the layer of a soil stands in its file (layer_m)",
+    "start.rolling": "is on wheels, which roll at the velocity of the start",
+    "start.flipper_angle_rad": "has no flippers",
+}
+
+
+def unused_keys(robot: Any, scenario: Scenario, *, has_ground: bool) -> Unused:
+    """Keys that a robot on wheels has no use for, and why; the scenario's surface does not count where a ground is given."""
+    found = dict(_UNUSED)
+    if not has_ground:
+        found["ground.mu_static"] = "is on wheels, whose friction is that of the surface's law"
+    if isinstance(scenario.ground.soil, Mapping):
+        found["ground.soil"] = "is on wheels, whose soil is a ground of the library or a file with the law soil"
+    if getattr(robot, "battery", None) is None:
+        found["battery"] = "has no battery in its file, whose numbers these would stand in for"
+    return found
+
+
 def _ground(twin: Any, scenario: Scenario, given: Ground | str | Path | None) -> Ground:
     if isinstance(given, Ground):
         return given
-    named = scenario.ground.surface if given is None else given
+    place = scenario.ground
+    named: Any = (place.soil or place.surface) if given is None else given  # soil covers the surface
     if twin is not None and (given is None or given in twin.grounds):
         chosen: Ground = twin.ground(str(named) if named in twin.grounds else None)
         return chosen
+    if given is None:
+        place.soil_values()  # a sentence where this is no soil
     try:
         return find_ground(named)
     except ParameterError as error:
-        raise ParameterError(str(error) if given else f"ground.surface: {error}") from None
+        raise ParameterError(str(error) if given else f"ground.{'soil' if place.soil else 'surface'}: {error}") from None
