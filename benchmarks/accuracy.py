@@ -10,7 +10,8 @@ import numpy as np
 from slipfit.contact import LAWS
 from slipfit.library import Ground, Parameter, Robot, find_ground, find_robot
 from slipfit.simulation import Command, Scenario, simulate
-from slipfit.simulation.scenario import GroundPlace, standard_drive
+from slipfit.simulation.scenario import standard_drive
+from slipfit.simulation.scenario_ground import ScenarioGround
 from slipfit.simulation.showcase import COMMANDS
 
 FINE_S, COARSE_S = 2e-5, 1e-3
@@ -40,7 +41,7 @@ def strong(robot: Robot) -> Robot:
 
 
 def end(robot: Robot, surface: Ground, commands: list[Command], slope_rad: float, step_s: float) -> np.ndarray:
-    place = GroundPlace(slope_rad=slope_rad, uphill_rad=0.6)
+    place = ScenarioGround(slope_rad=slope_rad, uphill_rad=0.6)
     drive = simulate(robot, Scenario(commands=commands, ground=place, step_s=step_s, record_s=0.1), ground=surface)
     return np.array([drive.x_m[-1], drive.y_m[-1], drive.heading_rad[-1]])
 

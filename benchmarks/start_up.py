@@ -18,7 +18,7 @@ ROUNDS = 5
 
 #: A minute of arcs with all sensors, as a log to inspect.
 MINUTE = """\
-schema: slipfit/scenario/1
+schema: slipfit/scenario/2
 about: Arcs to the left and to the right for a minute.
 commands:
   - {for_s: 20.0, v_mps: 0.4, yaw_rate_radps: 0.4}

@@ -11,14 +11,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from slipfit.simulation.climb_scenario import find_climb
 
 from slipfit.contact.slip import slip_ratio
 from slipfit.library import Ground, Robot, find_ground, find_robot
 from slipfit.logs import Channel, DriveLog
 from slipfit.logs.drive_log import NANOSECONDS
 from slipfit.simulation import Scenario, simulate
-from slipfit.simulation.scenario import Encoders, PoseSensor
+from slipfit.simulation.scenario import Encoders, PoseSensor, Stop, find_scenario
 from slipfit.simulation.sensors import encoder_channel, pose_channel
 
 #: Noise of the sensors: a lidar's pose, encoders of 4096 lines, a MEMS gyro.
@@ -69,7 +68,7 @@ def into_soft_sand(seed: int, *, friction_angle_rad: float = 0.15) -> StuckDrive
 def at_a_curb(seed: int, climb: str) -> StuckDrive:
     """A tracked robot that pushes against a curb for 14 s."""
     tracked = find_robot("packbot")
-    drive = simulate(tracked, find_climb(climb).model_copy(update={"duration_s": 14.0, "patience_s": 1000.0}))
+    drive = simulate(tracked, find_scenario(climb).model_copy(update={"stop": Stop(after_s=14.0, patience_s=1000.0)}))
     belts = np.column_stack([drive["belt_left_mps"], drive["belt_right_mps"]])
     robot = stand_in(tracked.track_m, tracked.tracks.sprocket_radius_m.value)
     way = SimpleNamespace(time_s=drive["time_s"], x_m=drive["x_m"], y_m=drive["y_m"], heading_rad=drive.heading_rad)

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 CURB = {
     "schema": "slipfit/study/1",
     "robot": "packbot",
-    "scenario": str(HERE / "curb.climb.yaml"),
+    "scenario": str(HERE / "curb.scenario.yaml"),
     "success": "climbed",
     "design": {"curb.height_m": {"from": 0.05, "to": 0.22, "points": 18}},
     "uncertain": {"curb.friction": {"normal": [0.6, 0.1], "above": 0.05}, "mass_kg": {"normal": [31.77, 0.6]}},

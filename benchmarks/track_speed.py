@@ -15,13 +15,14 @@ import time
 from pathlib import Path
 
 import numpy as np
-from slipfit.simulation.climb_scenario import find_climb
 
 from drives import rows_of
 from goals import Figure, at_least, at_most, report, without_goal
 from slipfit.kernels import as_batch
 from slipfit.library import find_robot
 from slipfit.simulation import climb as climbs
+from slipfit.simulation import simulate_many
+from slipfit.simulation.scenario import find_scenario
 from slipfit.vehicles import tracked
 from yardstick import SAME, Yardstick, cpu_s, fastest, largest_difference, one_core
 
@@ -30,16 +31,16 @@ HOLD, SHORT_S = 10, 1.2
 ONE_RUN, IN_LANES = 1.4, 0.45  # of the time of C++, at most
 ONE_TIMES, LANES_TIMES = 100.0, 250.0  # real time, at least
 MOST_S, CORES = 40.0, 2  # a thousand climbs on two cores
-_NEVER = 1e9
+_NEVER, STEP_S = 1e9, 0.0005  # s
 
 
 class Climbs:
     """A batch of n climbs that last their whole time, with a place for its results."""
 
     def __init__(self, n: int, seconds: float | None = None) -> None:
-        robot, scenario = find_robot("packbot"), find_climb("curb_117mm")
+        robot, scenario = find_robot("packbot"), find_scenario("curb_117mm").in_steps_of(STEP_S, 0.02)
         values, _ = climbs.varied_numbers(robot, scenario, {"height_m": np.linspace(0.112, 0.122, n)})
-        self.n, self.step_s, self.seconds = n, scenario.step_s, seconds or scenario.duration_s
+        self.n, self.step_s, self.seconds = n, scenario.time_step_s, seconds or scenario.duration_s
         self.steps = round(self.seconds / self.step_s)
         runs = climbs.climb_runs(robot, scenario, values, n, HOLD * self.step_s, self.steps // HOLD)
         self.runs = as_batch(runs._replace(rules=runs.rules._replace(goal=_NEVER, patience=_NEVER)), n)
@@ -98,7 +99,7 @@ def against_cpp(yardstick: Yardstick) -> list[Figure]:
 def thousand_climbs() -> list[Figure]:
     heights = np.linspace(0.05, 0.17, 1000)
     clock_s, before_s = time.perf_counter(), time.process_time()
-    batch = climbs.simulate_many("packbot", "curb_117mm", {"height_m": heights}, ends_only=True, workers=CORES)
+    batch = simulate_many("packbot", "curb_117mm", {"height_m": heights}, ends_only=True, workers=CORES)
     took_s = (time.process_time() - before_s) / CORES
     print(f"{batch.has_climbed.sum()} of 1000 climbed")
     return [

@@ -7,6 +7,7 @@ from slipfit.logs import Channel, DriveLog
 from slipfit.simulation import simulate
 from slipfit.simulation.track_kinematics import track_traction_n
 from slipfit.vehicles.kinematic import along_arc
+from tracks import climb
 
 PACKBOT = find_robot("packbot")
 NEWTON_PER_AMPERE = 20.0
@@ -32,7 +33,7 @@ def turning_log(mu, seed=0):
     """A PackBot on hard ground of this friction, by the simulator, one part of the drive after the other."""
     rows, start, (x, y, heading) = [], 0.0, (0.0, 0.0, 0.0)
     for speed, rate, duration in TURNS:
-        t = simulate(PACKBOT, {"mu_static": mu, "speed_mps": speed, "yaw_rate_radps": rate, "duration_s": duration})
+        t = simulate(PACKBOT, climb(mu_static=mu, speed_mps=speed, yaw_rate_radps=rate, duration_s=duration))
         c, s = np.cos(heading), np.sin(heading)
         ahead, aside = t["x_m"] - t["x_m"][0], t["y_m"] - t["y_m"][0]
         pose = np.column_stack([x + c * ahead - s * aside, y + s * ahead + c * aside, heading + t.heading_rad - t.heading_rad[0]])

@@ -2,10 +2,10 @@
 
 import numpy as np
 from scipy.optimize import brentq
-from slipfit.simulation.climb_scenario import ClimbScenario
 
 from slipfit.kernels import Shared, as_batch
 from slipfit.library import TrackedRobot, find_robot
+from slipfit.simulation import Scenario
 from slipfit.simulation import climb as climbs
 from slipfit.vehicles import track_verdict, tracked
 from slipfit.vehicles.step_climb import ClimberShape
@@ -32,8 +32,13 @@ def plain_climber(**changed):
     return TrackedRobot.from_mapping(data, where="tests")
 
 
+def climb(**keys):
+    """A drive of a tracked robot, by the flat keys of slipfit/climb/1: obstacle, soil, mu_static, speed_mps, duration_s, ..."""
+    return Scenario.from_mapping({"schema": "slipfit/climb/1", **keys}, where="tests")
+
+
 def slow_climb(height_m, edge_radius_m, *, step_s=1e-3, distance_m=0.005):
-    return ClimbScenario(
+    return climb(
         obstacle={"kind": "curb", "height_m": height_m, "edge_radius_m": edge_radius_m, "distance_m": distance_m},
         mu_static=1.0, speed_mps=0.01, ramp_s=0.2, duration_s=90.0, patience_s=4.0, step_s=step_s,
     )  # fmt: skip
@@ -52,7 +57,7 @@ def dropped(mass_height_m, pitch_up_rad, roll_rad, *, are_belts_held=True, mu=0.
     """Total energy (J) after each step of 1 ms for 1 s, a row per drop: the robot let go with its mass this far above level hard
     ground. NaN once it has tipped over. Belts are held by their loops, told to stand still, or have motors without torque."""
     n, steps, step_s = len(mass_height_m), 1000, 1e-3
-    robot, scenario = plain_climber(), ClimbScenario(mu_static=mu, speed_mps=0.0, duration_s=step_s * steps)
+    robot, scenario = plain_climber(), climb(mu_static=mu, speed_mps=0.0, duration_s=step_s * steps)
     values, _ = climbs.varied_numbers(robot, scenario, {"mu_static": np.full(n, mu)})
     runs = climbs.climb_runs(robot, scenario, values, n, step_s, steps)
     begin = runs.begin._replace(z=np.asarray(mass_height_m), pitch_up=np.asarray(pitch_up_rad), roll=np.asarray(roll_rad))
@@ -68,18 +73,23 @@ def dropped(mass_height_m, pitch_up_rad, roll_rad, *, are_belts_held=True, mu=0.
     return np.where((verdict == track_verdict.RUNNING) | (verdict == track_verdict.TIMED_OUT), energy, np.nan)
 
 
+def _step_s(scenario):
+    """Of a scenario that no drive type has filled in."""
+    return scenario.in_steps_of(0.0005, 0.02).time_step_s
+
+
 def driven(robot, scenario, vary=None, *, seconds=None, alone=False, begin=None):
     """Records after each step of climbs that are not looked at beforehand (a start inside the ground is not refused), and their
     verdicts; side by side, or each by itself. `begin` has fields to replace."""
     values, n = climbs.varied_numbers(robot, scenario, vary or {})
-    steps, hold = round((seconds or scenario.duration_s) / scenario.step_s), 10
-    runs = climbs.climb_runs(robot, scenario, values, n, hold * scenario.step_s, steps // hold + 1)
+    steps, hold = round((seconds or scenario.duration_s) / _step_s(scenario)), 10
+    runs = climbs.climb_runs(robot, scenario, values, n, hold * _step_s(scenario), steps // hold + 1)
     # A record after each step asks for a command for each step.
     share = np.repeat(runs.told.share.array, hold)
     runs = runs._replace(told=runs.told._replace(share=Shared(share)), begin=runs.begin._replace(**(begin or {})))
     out, status = np.empty((n, steps + 1, len(tracked.TRACK_COLUMNS))), np.empty(n)
     kernel = tracked.one_by_one if alone else tracked.in_lanes
-    kernel(as_batch(runs, n), 0, n, 1, 1, scenario.step_s, out, status)
+    kernel(as_batch(runs, n), 0, n, 1, 1, _step_s(scenario), out, status)
     return out, status
 
 
@@ -108,12 +118,12 @@ def has_climbed(height_m, edge_radius_m, mu, *, nose_on_edge):
     robot, scenario, mu = plain_climber(), slow_climb(height_m, edge_radius_m), np.asarray(mu, dtype=float)
     values, n = climbs.varied_numbers(robot, scenario, {"mu_static": mu})
     hold = 10
-    steps = round(scenario.duration_s / scenario.step_s)
-    batch = as_batch(climbs.climb_runs(robot, scenario, values, n, hold * scenario.step_s, steps // hold), n)
+    steps = round(scenario.duration_s / _step_s(scenario))
+    batch = as_batch(climbs.climb_runs(robot, scenario, values, n, hold * _step_s(scenario), steps // hold), n)
     if nose_on_edge:
         batch = batch._replace(begin=as_batch(_laid_on_edge(height_m, edge_radius_m, float(batch.rules.goal[0])), n))
     out, status = np.empty((n, 2, len(tracked.TRACK_COLUMNS))), np.empty(n)
-    tracked.in_lanes(batch, 0, n, hold, steps, scenario.step_s, out, status)
+    tracked.in_lanes(batch, 0, n, hold, steps, _step_s(scenario), out, status)
     return status == track_verdict.CLIMBED
 
 

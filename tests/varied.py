@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from slipfit.simulation.climb_scenario import ClimbScenario
 
 from slipfit.contact import GROUND_LAWS
 from slipfit.library import Ground, OmniRobot, Robot, TrackedRobot
@@ -89,24 +88,33 @@ def _replace(data: dict[str, Any], name: str, value: float) -> bool:
     return any(_replace(part, name, value) for part in data.values() if isinstance(part, dict))
 
 
-def climb_with(robot: TrackedRobot, climb: ClimbScenario, name: str, value: float) -> tuple[TrackedRobot, ClimbScenario]:
-    """A climb with one number in its files replaced."""
-    data, obstacle = climb.to_mapping(), climb.to_mapping()["obstacle"]
-    static, dynamic = climb.friction()
+def climb_with(robot: TrackedRobot, climb: Scenario, name: str, value: float) -> tuple[TrackedRobot, Scenario]:
+    """A drive of a tracked robot with one number in its files replaced."""
+    ground, start = climb.ground, {"start_x_m": "x_m", "start_y_m": "y_m", "heading_rad": "heading_rad"}
+    start |= {"flipper_angle_rad": "flipper_angle_rad"}
+    static, dynamic = ground.friction()
+    data = climb.to_mapping()
+    place = data.setdefault("ground", {})
     if name == "mu_static":  # what slides keeps its share of what holds (docs/howto/tracked)
-        data |= {"surface": None, "mu_static": value, "mu_dynamic": value * (dynamic / static)}
+        place |= {"surface": None, "mu_static": value, "mu_dynamic": value * (dynamic / static)}
     elif name == "mu_dynamic":
-        data |= {"surface": None, "mu_static": static, "mu_dynamic": min(value, static)}
-    elif name in ("start_x_m", "start_y_m"):
-        at = list(climb.obstacle.start_m)
-        at["xy".index(name[6])] = value
-        data["obstacle"] = obstacle | {"start_m": at}
-    elif name in climb.soil_values():
-        data["soil"] = climb.soil_values() | {name: value}
-    elif name in type(climb.obstacle).model_fields:
-        data["obstacle"] = obstacle | {name: value}
-    elif name in type(climb).model_fields:
-        data[name] = value
+        place |= {"surface": None, "mu_static": static, "mu_dynamic": min(value, static)}
+    elif name in start:
+        data["start"] = data.get("start", {}) | {start[name]: value}
+    elif name in ground.soil_values():
+        place["soil"] = ground.soil_values() | {name: value}
+    elif ground.obstacle and name in type(ground.obstacle).model_fields:
+        place["obstacle"] |= {name: value}
+    elif name in ("height_m", "edge_radius_m", "yaw_rad", "grip", "distance_m"):
+        return robot, climb  # of an obstacle that is not there
+    elif name == "speed_mps" and climb.straight:
+        data["straight"]["speed_mps"] = value
+    elif name == "speed_mps":
+        data["commands"][0]["v_mps"] = value
+    elif name in type(ground).model_fields:
+        place[name] = value
     else:
         return robot_with(robot, name, value), climb
-    return robot, ClimbScenario.from_mapping({k: v for k, v in data.items() if v is not None}, where="climb of the run")
+    if place.get("surface", "") is None:
+        del place["surface"]
+    return robot, Scenario.from_mapping(data, where="drive of the run")

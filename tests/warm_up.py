@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from slipfit.simulation.climb_scenario import find_climb
-
 from robots import ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_robot
@@ -22,7 +20,11 @@ from tracks import driven
 NOTHING = Scenario(commands=[{"for_s": 0.001, "v_mps": 0.0}], record_s=0.001)
 
 #: A climb over a terrain.
-OVER_TERRAIN = {"mu_static": 0.8, "obstacle": {"kind": "field", "terrain": "bump_3cm", "run_m": 0.5}, "duration_s": 0.01}
+OVER_TERRAIN = {
+    "ground": {"shape": "terrain", "terrain": "bump_3cm", "mu_static": 0.8},
+    "straight": {"distance_m": 0.5},
+    "stop": {"after_s": 0.01},
+}
 
 
 def on_law(robot: str, law: str) -> None:
@@ -38,7 +40,7 @@ def rover(scenario: str) -> None:
 
 
 def climb_alone() -> None:
-    driven(find_robot("packbot"), find_climb("curb_117mm"), seconds=0.001, alone=True)
+    driven(find_robot("packbot"), find_scenario("curb_117mm"), seconds=0.001, alone=True)
 
 
 #: The longest first, so that both processes end together.

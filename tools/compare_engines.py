@@ -4,7 +4,7 @@
     python tools/compare_engines.py record NEW.npz --like OLD.npz    in the new one: the same cases and variations
     python tools/compare_engines.py compare OLD.npz NEW.npz          a table; exit code 1 where a goal is missed
 
-A case is a robot of the library, a scenario or climb of the library, and a ground: the scenario's own where the pair is
+A case is a robot of the library, a scenario of the library, and a ground: the scenario's own where the pair is
 allowed, dry_sand for a few scenarios of skid-steer robots, ohio_paper for omnidirectional robots where the scenario's
 surface is not for rollers. Twins with a fitted powertrain (lag, delay, dead band) are cases too. Each case is run
 
@@ -107,19 +107,15 @@ def numbers_of(case: Case) -> tuple[dict[str, float], dict[str, tuple[float, flo
 
 def possible_cases() -> Iterator[Case]:
     """Every pair of the library that may be driven; those that are refused are sorted out by trying."""
-    from slipfit.simulation.climb_scenario import climb_names
-
     from slipfit.library import find_robot, robot_names
     from slipfit.simulation.scenario import scenario_names
 
     for robot in robot_names():
-        if is_tracked(robot):
-            yield from (Case(robot, climb) for climb in climb_names())
-            continue
-        is_omni = find_robot(robot).drive == "omni"
         for scenario in scenario_names():
             yield Case(robot, scenario)
-            if is_omni:
+            if is_tracked(robot):
+                continue
+            if find_robot(robot).drive == "omni":
                 yield Case(robot, scenario, ROLLERS)
             elif scenario in ON_SAND and ON_SAND[scenario] in (None, robot):
                 yield Case(robot, scenario, SAND)

@@ -2,11 +2,11 @@
 
 import pytest
 from chromium import INSTALL, find_chromium, visit
-from slipfit.simulation.climb_scenario import find_climb
 
 from slipfit.library import find_robot
 from slipfit.report.climb_report import write_climb_report
 from slipfit.simulation import simulate
+from slipfit.simulation.scenario import find_scenario
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(find_chromium() is None, reason=INSTALL)]
 
@@ -28,7 +28,7 @@ PLAY = """
 
 
 def test_a_climb_plays_when_its_page_opens(tmp_path):
-    robot, scenario, page = find_robot("packbot"), find_climb("curb_117mm"), tmp_path / "climb.html"
+    robot, scenario, page = find_robot("packbot"), find_scenario("curb_117mm"), tmp_path / "climb.html"
     write_climb_report(simulate(robot, scenario), robot, scenario, page)
     seen = visit(page, PLAY)
     assert seen.console == []

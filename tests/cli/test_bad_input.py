@@ -29,7 +29,7 @@ powertrain: {kind: speed_loop, torque_limit_nm: 2.0}
 """
 
 SCENARIO = """\
-schema: slipfit/scenario/1
+schema: slipfit/scenario/2
 ground: {slope_rad: 0.0, surface: lab_floor}
 commands: [{for_s: 0.05, v_mps: 0.2}]
 """
@@ -89,7 +89,7 @@ def test_a_robot_file(refused, old, new, said):
         ("v_mps: 0.2", "wheels_radps: [1, 2, 3]", ["commands[0].wheels_radps has 3 entries", "takes 4"]),
         ("lab_floor", "lab_flor", ["ground.surface", "'lab_flor'", "did you mean 'lab_floor'"]),
         ("lab_floor", "./nowhere.yaml", ["ground.surface", "nowhere.yaml: there is no such file"]),
-        ("scenario/1", "robot/1", ["schema is 'slipfit/robot/1'", "expected 'slipfit/scenario/1'"]),
+        ("scenario/2", "robot/1", ["schema is 'slipfit/robot/1'", "expected 'slipfit/scenario/2'"]),
     ],
 )
 def test_a_scenario_file(refused, old, new, said):

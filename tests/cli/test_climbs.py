@@ -22,8 +22,8 @@ def test_the_library_lists_climbs_and_a_shown_one_is_a_start(slipfit):
     assert "curb 163 mm" in text
     Path("mine.yaml").write_text(slipfit("scenarios", "show", "curb_117mm_ice").out)
     shown = json.loads(slipfit("scenarios", "show", "mine.yaml", "--json").out)
-    assert shown["schema"] == "slipfit/climb/1"
-    assert shown["obstacle"]["height_m"] == 0.117
+    assert shown["schema"] == "slipfit/scenario/2"
+    assert shown["ground"]["obstacle"]["height_m"] == 0.117
 
 
 def test_a_climb_writes_motion_page_picture_and_replay(slipfit):
@@ -53,7 +53,7 @@ def test_a_climb_tells_its_grip_reserve_if_asked(slipfit, refused):
         "simulate", "p3at", "--reserve"
     )
     level = write("level.yaml", {"schema": "slipfit/climb/1", "mu_static": 0.8})
-    assert "level.yaml: obstacle.kind is none" in refused("simulate", "packbot", "--scenario", level, "--reserve")
+    assert "level.yaml: the scenario has no goal" in refused("simulate", "packbot", "--scenario", level, "--reserve")
 
 
 def test_a_climb_that_fails_exits_with_one(slipfit):
@@ -69,7 +69,7 @@ def test_grounds_beside_the_climb_are_found(slipfit, refused):
     Path("soils").mkdir()
     Path("soils/mine.yaml").write_text(slipfit("grounds", "show", "dry_sand", "--yaml").out)
     write("soils/curb.yaml", CURB | {"soil": "mine.yaml"})
-    assert json.loads(slipfit("scenarios", "show", "soils/curb.yaml", "--json").out)["soil"] == "soils/mine.yaml"
+    assert json.loads(slipfit("scenarios", "show", "soils/curb.yaml", "--json").out)["ground"]["soil"] == "soils/mine.yaml"
     assert "nowhere.yaml: there is no such file" in refused(
         "simulate", "packbot", "--scenario", write("c.yaml", CURB | {"soil": "nowhere.yaml"})
     )
@@ -106,7 +106,10 @@ def test_belts_of_few_segments_are_refused_with_what_contact_needs(refused):
     ("flags", "sentence"),
     [
         (["packbot", "--scenario", "curb_117m"], "did you mean 'curb_117mm'"),
-        (["p3at", "--scenario", "curb_117mm"], "climbs are for tracked robots such as packbot, and p3at is on wheels"),
+        (
+            ["p3at", "--scenario", "curb_117mm"],
+            "ground.obstacle: p3at is on wheels, and obstacles are not simulated",
+        ),
         (["p3at", "--replay", "x.rrd"], "replays are written of tracked robots"),
         (["packbot", "--slope-deg", "10"], "--slope-deg: packbot is tracked, and a climb's ground stands in its file"),
         (["packbot", "--ground", "ice"], "--ground: packbot is tracked"),
@@ -121,4 +124,4 @@ def test_flags_that_a_climb_does_not_have_are_refused(refused, flags, sentence):
 
 def test_a_climbs_file_is_not_for_wheels(refused):
     said = refused("simulate", "p3at", "--scenario", write("curb.yaml", CURB))
-    assert "climbs are for tracked robots such as packbot, and p3at is on wheels" in said
+    assert "ground.obstacle: p3at is on wheels, and obstacles are not simulated" in said

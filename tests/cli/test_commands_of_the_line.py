@@ -26,7 +26,7 @@ from unit.calibration.omni.made_up_runs import line, log_of
 from unit.twin.twins import example
 
 SHORT = """\
-schema: slipfit/scenario/1
+schema: slipfit/scenario/2
 commands: [{for_s: 0.1, v_mps: 0.2}]
 sensors: {imu: {rate_hz: 100}, pose: {rate_hz: 20}}
 """
@@ -246,7 +246,7 @@ def test_a_ground_shown_as_yaml_is_a_file_to_start_from(slipfit):
 
 
 def test_a_schema_is_printed_as_it_is_kept(slipfit):
-    assert json.loads(slipfit("schema", "scenario").out)["title"] == "slipfit/scenario/1"
+    assert json.loads(slipfit("schema", "scenario").out)["title"] == "slipfit/scenario/2"
 
 
 # --- simulate and demo -----------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_existing_files_are_overwritten_with_force(slipfit):
 
 def test_a_slope_on_the_command_line_is_in_degrees(slipfit):
     """At rest nose-up on 20°: each axle carries m g (cos 20° ∓ sin 20° h / (L / 2)) / 2, P3AT h = 0.152 m, L = 0.25 m."""
-    Path("rest.yaml").write_text("schema: slipfit/scenario/1\ncommands: [{for_s: 0.1, v_mps: 0.0}]\n")
+    Path("rest.yaml").write_text("schema: slipfit/scenario/2\ncommands: [{for_s: 0.1, v_mps: 0.0}]\n")
     slipfit("simulate", "p3at", "--scenario", "rest.yaml", "--slope-deg", "20", "-o", "rest.parquet")
     half = 20.0 * 9.81 / 4
     c, s = np.cos(np.radians(20)), np.sin(np.radians(20))
@@ -311,7 +311,7 @@ def test_a_slope_on_the_command_line_is_in_degrees(slipfit):
 
 
 def test_uphill_to_the_left_loads_the_right_wheels(slipfit):
-    Path("rest.yaml").write_text("schema: slipfit/scenario/1\ncommands: [{for_s: 0.1, v_mps: 0.0}]\n")
+    Path("rest.yaml").write_text("schema: slipfit/scenario/2\ncommands: [{for_s: 0.1, v_mps: 0.0}]\n")
     slipfit("simulate", "p3at", "--scenario", "rest.yaml", "--slope-deg", "10", "--uphill-deg", "90", "-o", "rest.parquet")
     left, right, *_ = Trajectory.load("rest.parquet").load_n[-1]
     assert left < right

@@ -36,5 +36,5 @@ def test_what_cannot_be_is_told_in_one_line(refused):
         sf.find_robot("robotino").to_yaml().replace("rigid_fraction:\n    value: 0.0", "rigid_fraction:\n    value: -0.2")
     )
     assert "wheels.rigid_fraction: rigid_fraction = -0.2 lies outside [0, 1]" in refused("robots", "show", "bad.yaml")
-    Path("side.yaml").write_text("schema: slipfit/scenario/1\ncommands:\n  - {for_s: 1.0, vy_mps: 0.1}\n")
+    Path("side.yaml").write_text("schema: slipfit/scenario/2\ncommands:\n  - {for_s: 1.0, vy_mps: 0.1}\n")
     assert "side.yaml: commands[0].vy_mps: p3at is a skid-steer robot" in refused("simulate", "p3at", "--scenario", "side.yaml")

@@ -10,13 +10,13 @@ from slipfit.simulation.scenario import scenario_names
 
 ROVER = "lynxmotion_4wd3"
 SHORT = """\
-schema: slipfit/scenario/1
+schema: slipfit/scenario/2
 ground: {shape: plane, slope_rad: 0.2, surface: rover_tyre}
 step_s: 0.0005
 route: {waypoints_m: [[0.5, 0.1]], speed_mps: 0.3, at_most_s: 6.0}
 """
 YARD = """\
-schema: slipfit/scenario/1
+schema: slipfit/scenario/2
 ground: {shape: terrain, terrain: yard.yaml, surface: rover_tyre}
 step_s: 0.0005
 start: {x_m: 1.0, y_m: 1.0}

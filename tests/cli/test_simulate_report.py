@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SHORT = "schema: slipfit/scenario/1\nground: {surface: SURFACE}\ncommands:\n  - {for_s: 0.5, v_mps: 0.2}\n"
+SHORT = "schema: slipfit/scenario/2\nground: {surface: SURFACE}\ncommands:\n  - {for_s: 0.5, v_mps: 0.2}\n"
 
 
 @pytest.mark.parametrize(("robot", "surface"), [("p3at", "lab_floor"), ("ohio_omni", "ohio_paper")])

@@ -42,7 +42,7 @@ def test_omni_robots_do_not_drive_on_soil(refused):
 
 def test_a_drive_on_soil_is_told_and_drawn_with_its_sinkage(slipfit):
     """Whatever the scenario says of energy. Dry sand carries the robot's 2 kg on a few millimetres, as everybody has seen."""
-    Path("short.yaml").write_text("schema: slipfit/scenario/1\ncommands: [{for_s: 0.2, wheels_v: [3.0, 3.0]}]\n")
+    Path("short.yaml").write_text("schema: slipfit/scenario/2\ncommands: [{for_s: 0.2, wheels_v: [3.0, 3.0]}]\n")
     drive = ("simulate", "lynxmotion_4wd3", "--scenario", "short.yaml", "--ground", "dry_sand")
     result = slipfit(*drive, "--plot", "drive.svg", "--report", "drive.html", "--json")
     assert result.code == 0
@@ -54,7 +54,7 @@ def test_a_drive_on_soil_is_told_and_drawn_with_its_sinkage(slipfit):
 
 def test_a_robot_that_sinks_in_at_once_is_told_so_first(slipfit):
     """6 kN/m^3 under 2 kg on four wheels of 64 mm: no depth below the axles carries them. One record has no slip or rate."""
-    Path("short.yaml").write_text("schema: slipfit/scenario/1\ncommands: [{for_s: 0.2, wheels_v: [3.0, 3.0]}]\n")
+    Path("short.yaml").write_text("schema: slipfit/scenario/2\ncommands: [{for_s: 0.2, wheels_v: [3.0, 3.0]}]\n")
     soft = written(k_c=0.0, k_phi=6000.0, cohesion_pa=0.0, n=1.1)
     result = slipfit("simulate", "lynxmotion_4wd3", "--scenario", "short.yaml", "--ground", soft)
     assert result.code == 1

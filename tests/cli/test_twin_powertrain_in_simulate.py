@@ -12,7 +12,7 @@ from slipfit.twin.fitted import FittedParameter
 from slipfit.twin.powertrain import Side
 
 LAG_S, DELAY_S, V_MPS = 0.1, 0.2, 0.3
-DRIVE = f"schema: slipfit/scenario/1\ncommands:\n- {{for_s: 2.5, v_mps: {V_MPS}}}\n"
+DRIVE = f"schema: slipfit/scenario/2\ncommands:\n- {{for_s: 2.5, v_mps: {V_MPS}}}\n"
 
 
 def _found(value):

@@ -10,7 +10,6 @@ from typing import get_args
 
 import pytest
 from pydantic import BaseModel
-from slipfit.simulation.climb_scenario import ClimbScenario
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -138,7 +137,6 @@ DESCRIBED = [
     Ground,
     TerrainFile,
     Scenario,
-    ClimbScenario,
     StudyFile,
     PlateColumns,
     ShearColumns,

@@ -4,12 +4,12 @@ import contextlib
 import random
 
 import pytest
-from slipfit.simulation.climb_scenario import find_climb
 
 from property.test_files_fuzz import spoilt_text, spoilt_tree
 from slipfit.errors import SlipfitError
 from slipfit.simulation.climb_twin import climber_on_ground
 from slipfit.simulation.engine import Driver
+from slipfit.simulation.scenario import find_scenario
 from slipfit.twin import TrackedTwin, Twin
 from unit.twin.tracked_twins import twin as tracked
 from unit.twin.twins import example
@@ -22,7 +22,7 @@ MUTANTS = 600  # of each way of spoiling it: 1200 in all
 @pytest.mark.parametrize("spoil", [spoilt_text, spoilt_tree])
 def test_a_spoilt_twin_gives_a_record_or_one_sentence(spoil, of, tmp_path):
     """What is taken in spite of all can be shown, simulated or refused, and reads back equal."""
-    good, climb = of().to_yaml(), find_climb("curb_117mm")
+    good, climb = of().to_yaml(), find_scenario("curb_117mm")
     path, again = tmp_path / "mutant.yaml", tmp_path / "again.yaml"
     sentences = []
     for seed in range(MUTANTS):

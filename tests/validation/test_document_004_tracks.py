@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
-from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 
 from slipfit.errors import ParameterError
 from slipfit.library import TrackedRobot, find_ground, find_robot
 from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.climb import longest_step_s
 from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.scenario import find_scenario
 from slipfit.simulation.track_kinematics import turn_on_the_spot
 from slipfit.vehicles import track_verdict
 from slipfit.vehicles.step_climb import friction_needed
 from slipfit.vehicles.track_belts import Belt, loss_per_speed
 from slipfit.vehicles.track_shape import Outline, track_tables
 from slipfit.vehicles.tracked import TRACK_COLUMNS
-from tracks import SHAPE, driven, dropped, friction_found, mass_above_lowest_m, own_rest_m, plain_climber
+from tracks import SHAPE, climb, driven, dropped, friction_found, mass_above_lowest_m, own_rest_m, plain_climber
 
 SAND = "dry_sand"
 
@@ -41,7 +41,7 @@ def test_slow_climbing_needs_the_friction_of_the_oracle(height, edge, nose_on_ed
 
 
 def at_rest(**more):
-    return ClimbScenario(mu_static=0.8, speed_mps=0.0, duration_s=1.5, record_s=0.1, **more)
+    return climb(mu_static=0.8, speed_mps=0.0, duration_s=1.5, record_s=0.1, **more)
 
 
 def test_at_rest_hard_ground_bears_the_weight():
@@ -92,7 +92,7 @@ def test_a_robot_stands_on_its_cleats_on_firm_soil(ground):
         return 0.25 * 0.07 * k * (1.016 * tips_m ** v["n"] + arcs @ np.maximum(tips_m - up, 0.0) ** v["n"])
 
     tips_m = brentq(lambda z: carried(z) - 31.77 * 9.81, 0.0, 0.005, xtol=1e-15)
-    rest = simulate("packbot", ClimbScenario(mu_static=0.8, speed_mps=0.0, duration_s=1.5, record_s=0.1, soil=ground))
+    rest = simulate("packbot", climb(mu_static=0.8, speed_mps=0.0, duration_s=1.5, record_s=0.1, soil=ground))
     assert rest["z_m"] == pytest.approx(0.075 + 0.0051 - tips_m, abs=2e-9)
     assert (rest["energy_j"] <= rest["energy_j"][0] + 1e-6).all()
 
@@ -160,7 +160,7 @@ ON_LAYERS = [
 @pytest.mark.parametrize(("pitch", "roll", "height", "soil", "layer"), ON_LAYERS)
 def test_what_is_dropped_on_a_layer_of_soil_never_has_more_than_it_was_let_go_with(pitch, roll, height, soil, layer, step_s):
     """Kinetic and potential energy together (SPEC 7.2). What is pressed into soil and base is not in the sum: a lower bound."""
-    scenario = ClimbScenario(mu_static=0.8, soil=soil, soil_depth_m=layer, speed_mps=0.0, duration_s=0.4, step_s=step_s)
+    scenario = climb(mu_static=0.8, soil=soil, soil_depth_m=layer, speed_mps=0.0, duration_s=0.4, step_s=step_s)
     begin = {"z": float(mass_above_lowest_m(pitch, roll)) + 0.03 + height, "pitch_up": pitch, "roll": roll}
     records, _ = driven(find_robot("packbot"), scenario, alone=True, begin=begin)
     energy = records[0, :, TRACK_COLUMNS.index("energy_j")]
@@ -181,7 +181,7 @@ def test_a_belt_breaks_away_as_coulombs_friction_lets_it():
 
 def test_mirrored_climbs_are_mirrored():
     """SPEC 7.3: a curb turned to the other side; to the last bit, since left and right are summed alike."""
-    scenario = ClimbScenario(
+    scenario = climb(
         mu_static=0.9, obstacle={"kind": "curb", "height_m": 0.06, "edge_radius_m": 0.03, "distance_m": 0.1}, duration_s=1.2
     )
     both = simulate_many("packbot", scenario, {"yaw_rad": np.array([0.2, -0.2])})
@@ -200,7 +200,7 @@ def test_half_the_step_changes_the_sinkage_by_less_than_a_percent():
 def test_half_the_step_changes_drives_of_the_library_as_little(name):
     """As above. Left out are climbs that meet the curb askew: one track spins, then the other, and the deepest changes by some
     percent (docs/theory/tracked)."""
-    coarse, fine = (simulate("packbot", find_climb(name).model_copy(update={"step_s": step})) for step in (5e-4, 2.5e-4))
+    coarse, fine = (simulate("packbot", find_scenario(name).model_copy(update={"step_s": step})) for step in (5e-4, 2.5e-4))
     assert coarse["deepest_m"].max() == pytest.approx(fine["deepest_m"].max(), rel=0.01)
 
 
@@ -212,9 +212,7 @@ def test_half_the_step_changes_driving_on_level_sand_as_little(has_cleats):
     for key in () if has_cleats else ("cleat_height_m", "cleat_share", "cleat_taper"):
         del robot["tracks"][key]
     robot = TrackedRobot.from_mapping(robot, where="tests")
-    coarse, fine = (
-        simulate(robot, ClimbScenario(mu_static=0.8, soil=SAND, step_s=step, duration_s=6.0)) for step in (5e-4, 2.5e-4)
-    )
+    coarse, fine = (simulate(robot, climb(mu_static=0.8, soil=SAND, step_s=step, duration_s=6.0)) for step in (5e-4, 2.5e-4))
     assert coarse["deepest_m"].max() == pytest.approx(fine["deepest_m"].max(), rel=0.01)
     steady = coarse["time_s"] > 4.0
     assert coarse["drive_left_n"][steady].mean() == pytest.approx(fine["drive_left_n"][steady].mean(), rel=0.01)
@@ -243,13 +241,13 @@ def test_a_sprocket_in_sand_bears_as_much_as_its_circle():
 
 def _curb(**more):
     obstacle = {"kind": "curb", "height_m": 0.117, "edge_radius_m": 0.0254, "distance_m": 0.2}
-    return ClimbScenario(mu_static=0.9, mu_dynamic=0.8, soil=SAND, obstacle=obstacle, starts_rolling=True, **more)
+    return climb(mu_static=0.9, mu_dynamic=0.8, soil=SAND, obstacle=obstacle, starts_rolling=True, **more)
 
 
 def test_soil_loads_do_not_jump_where_cells_of_memory_end():
     """Nose on the curb, rear in the sand, third second: a load that met one cell after the other changed by 36 % (rms) of its
     mean in 10 ms, up and down again every 25 mm. Rocking on the steep line of unloading leaves a third of that."""
-    climb = simulate("packbot", find_climb("curb_117mm").model_copy(update={"record_s": 0.01}))
+    climb = simulate("packbot", find_scenario("curb_117mm").model_copy(update={"record_s": 0.01}))
     third = climb["soil_load_left_n"][200:300]
     assert np.diff(third).std() < 0.18 * third.mean()
 
@@ -307,7 +305,7 @@ class TestVerdicts:
 
     def test_a_high_mass_tips_over_backwards(self):
         """Centre of mass half a metre up and behind: beyond the rear axle once the nose is up by 20 degrees."""
-        scenario = ClimbScenario(
+        scenario = climb(
             mu_static=1.5, obstacle={"kind": "curb", "height_m": 0.16, "edge_radius_m": 0.02, "distance_m": 0.15}, duration_s=9.0
         )
         batch = simulate_many(
@@ -322,7 +320,7 @@ class TestVerdicts:
 
 
 def _curb_on_concrete():
-    return ClimbScenario(mu_static=0.8, obstacle={"kind": "curb", "height_m": 0.117, "edge_radius_m": 0.0254, "distance_m": 0.1})
+    return climb(mu_static=0.8, obstacle={"kind": "curb", "height_m": 0.117, "edge_radius_m": 0.0254, "distance_m": 0.1})
 
 
 def test_the_turn_on_the_spot_stays_on_the_spot():
@@ -337,8 +335,7 @@ def test_a_robot_of_equal_ends_goes_back_as_it_goes_ahead():
     """The plain climber's front and rear are alike: told the opposite speed in sand it goes the opposite way, sinks and drives
     alike. Rounding differs, and the belts' memory is carried in the order of the segments: 2 %."""
     ahead, back = (
-        simulate(plain_climber(), ClimbScenario(mu_static=0.6, soil=SAND, speed_mps=speed, duration_s=2.0))
-        for speed in (0.3, -0.3)
+        simulate(plain_climber(), climb(mu_static=0.6, soil=SAND, speed_mps=speed, duration_s=2.0)) for speed in (0.3, -0.3)
     )
     assert back["x_m"][-1] == pytest.approx(-ahead["x_m"][-1], rel=0.02)
     assert back["drive_left_n"][-50:].mean() == pytest.approx(-ahead["drive_left_n"][-50:].mean(), rel=0.05)
@@ -347,7 +344,7 @@ def test_a_robot_of_equal_ends_goes_back_as_it_goes_ahead():
 
 def _steady_turn(robot, **more):
     """Moment of the drive (N m), yaw rate (rad/s) and torques over the second half of a turn on the spot, told 1 rad/s."""
-    turn = simulate(robot, ClimbScenario(mu_static=0.6, speed_mps=0.0, yaw_rate_radps=1.0, duration_s=4.0, **more))
+    turn = simulate(robot, climb(mu_static=0.6, speed_mps=0.0, yaw_rate_radps=1.0, duration_s=4.0, **more))
     late = turn["time_s"] > 2.0
     drive = 0.5 * 0.34 * (turn["drive_right_n"] - turn["drive_left_n"])[late].mean()
     return drive, turn["yaw_rate_radps"][late].mean(), turn
@@ -387,7 +384,7 @@ def test_a_turn_in_sand_takes_the_soils_strength():
 
 def _near(height_m, distance_m, **more):
     obstacle = {"kind": "curb", "height_m": height_m, "distance_m": distance_m}
-    return ClimbScenario(mu_static=0.8, obstacle=obstacle, duration_s=0.05, **more)
+    return climb(mu_static=0.8, obstacle=obstacle, duration_s=0.05, **more)
 
 
 def test_a_robot_that_would_begin_inside_the_curb_is_refused_with_the_distance_to_use():
@@ -411,4 +408,4 @@ def test_flippers_may_begin_over_the_curb():
 def test_a_step_too_long_is_refused_with_the_step_to_use():
     longest = longest_step_s(plain_climber())
     with pytest.raises(ParameterError, match=f"at most {longest:.2g} s"):
-        simulate(plain_climber(), ClimbScenario(mu_static=0.8, step_s=2.0 * longest))
+        simulate(plain_climber(), climb(mu_static=0.8, step_s=2.0 * longest))

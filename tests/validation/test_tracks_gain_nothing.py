@@ -4,13 +4,13 @@ Kinetic, potential and pressed energy together grow by no more than the work of 
 
 import numpy as np
 import pytest
-from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 
 from slipfit.kernels import as_batch
 from slipfit.library import TrackedRobot, find_robot
 from slipfit.simulation import climb as climbs
 from slipfit.simulation.climb_start import depth_at_start_m
-from tracks import driven, gained_beyond_motors
+from slipfit.simulation.scenario import find_scenario
+from tracks import climb, driven, gained_beyond_motors
 
 #: What a step may gain, J: beside its disc a run bears at once where an edge passes its end, as deep as the disc does; a dent of
 #: 0.2 mm under the robot's weight holds k d^2.5 / 2.5 = 0.023 J (docs/theory/tracked, Ends).
@@ -31,7 +31,7 @@ def test_on_fields_robots_gain_no_more_than_their_motors_give(terrain):
     rng, robot = np.random.default_rng(5), _packbot()
     for x, y, heading in np.column_stack([rng.uniform(-2.0, 2.0, (8, 2)), rng.uniform(-3.0, 3.0, 8)]):
         obstacle = {"kind": "field", "terrain": terrain, "run_m": 0.5, "start_m": [x, y], "heading_rad": heading}
-        scenario = ClimbScenario(mu_static=0.8, obstacle=obstacle, duration_s=2.0)
+        scenario = climb(mu_static=0.8, obstacle=obstacle, duration_s=2.0)
         records, _ = driven(robot, scenario, alone=True)
         gained = np.cumsum(gained_beyond_motors(records, scenario.step_s), axis=1)
         assert gained.max() < DENT_J
@@ -47,7 +47,7 @@ def test_ditches_end_alike_alone_and_side_by_side(width_m):
         name: np.r_[first, rng.uniform(*ends, 7)] for (name, ends), first in zip(ranges.items(), (0.3, 0.8, 0.3), strict=True)
     }
     obstacle = {"kind": "ditch", "height_m": 0.3, "run_m": width_m}
-    scenario = ClimbScenario(mu_static=0.8, obstacle=obstacle, duration_s=6.0)
+    scenario = climb(mu_static=0.8, obstacle=obstacle, duration_s=6.0)
     (beside, codes), (alone, codes_alone) = (driven(_packbot(), scenario, vary, alone=each) for each in (False, True))
     assert codes.tolist() == codes_alone.tolist()
     assert alone[:, :200, :3] == pytest.approx(beside[:, :200, :3], abs=1e-9)  # on level ground
@@ -58,7 +58,7 @@ def test_ditches_end_alike_alone_and_side_by_side(width_m):
 @pytest.mark.parametrize("degrees", [10, 20, 30, 45])
 def test_curbs_of_the_library_met_askew_give_nothing(degrees):
     """Flippers began to bear at their roots, beside the sprockets, 20 mm deep: 2400 J in a step at 30 degrees, 126 J at 45."""
-    scenario = find_climb(f"curb_117mm_yaw_{degrees}deg")
+    scenario = find_scenario(f"curb_117mm_yaw_{degrees}deg")
     records, _ = driven(_packbot(), scenario, seconds=6.0, alone=True)
     assert gained_beyond_motors(records, scenario.step_s).max() < DENT_J
 
@@ -73,7 +73,7 @@ def _askew(count):
 @pytest.mark.parametrize("without", [(), ("flippers",), ("belly",), ("flippers", "belly")], ids=" ".join)
 def test_none_of_96_curbs_met_askew_gives_anything(without):
     """Sharp curbs of 50 to 170 mm, up to 57 degrees from square. Without flippers 14 of 100 such kicked by more than 5 J."""
-    scenario = ClimbScenario(mu_static=0.8, obstacle={"kind": "curb", "height_m": 0.1}, duration_s=8.0)
+    scenario = climb(mu_static=0.8, obstacle={"kind": "curb", "height_m": 0.1}, duration_s=8.0)
     records, _ = driven(_packbot(*without), scenario, _askew(96))
     gained = gained_beyond_motors(records, scenario.step_s).max(axis=1)
     print(np.sort(gained)[-5:])
@@ -87,7 +87,7 @@ def test_an_edge_that_passes_an_end_is_felt_before(edge_m):
     deepest place; places that bear side by side, at most three, count 3^(1 / 2.5) = 1.55 in the depth of the energy that all
     hold."""
     rng, robot, step = np.random.default_rng(6), _packbot(), 2e-4
-    scenario = ClimbScenario(mu_static=0.8, obstacle={"kind": "curb", "height_m": 0.06, "edge_radius_m": edge_m}, duration_s=0.01)
+    scenario = climb(mu_static=0.8, obstacle={"kind": "curb", "height_m": 0.06, "edge_radius_m": edge_m}, duration_s=0.01)
     x = np.arange(0.0, 1.0, step)
     for yaw, pitch, roll, up in zip(
         *rng.uniform([[-1.0], [0.0], [-0.3], [0.05]], [[1.0], [0.5], [0.3], [0.2]], (4, 40)), strict=True

@@ -4,19 +4,18 @@ All runs are single ones, through one kernel."""
 
 import numpy as np
 import pytest
-from slipfit.simulation.climb_scenario import ClimbScenario, as_climb
 
 from slipfit.errors import SlipfitError
 from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.outcome import Outcome
-from tracks import own_rest_m, plain_climber
+from tracks import climb, own_rest_m, plain_climber
 
 SLOPE_RAD = np.radians(20.0)  # of the terrain slope_20deg, along x
 
 
 def over(terrain, *, soil=None, **more):
     obstacle = {"kind": "field", "terrain": terrain, **more.pop("obstacle", {})}
-    return ClimbScenario(mu_static=0.8, soil=soil, obstacle=obstacle, **more)
+    return climb(mu_static=0.8, soil=soil, obstacle=obstacle, **more)
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +79,9 @@ def test_a_ditch_covered_by_sand_is_driven_through(tmp_path):
 @pytest.mark.parametrize(
     ("obstacle", "sentence"),
     [
-        ({"kind": "field"}, "obstacle.kind is field, but which"),
-        ({"kind": "curb", "height_m": 0.1, "terrain": "bump_3cm"}, "write `kind: field`"),
-        ({"kind": "curb", "height_m": 0.1, "heading_rad": 0.2}, "obstacle.heading_rad is for fields"),
+        ({"kind": "field"}, "shape is terrain, but which"),
+        ({"kind": "curb", "height_m": 0.1, "terrain": "bump_3cm"}, "obstacle.terrain belongs to terrains, and its kind is curb"),
+        ({"kind": "curb", "height_m": 0.1, "heading_rad": 0.2}, "obstacle.heading_rad belongs to terrains"),
         (
             {"kind": "field", "terrain": "bump_3cm", "start_m": [2.5, 0.0], "run_m": 1.0},
             "the front at the end, .* lies off the map",
@@ -93,7 +92,7 @@ def test_a_ditch_covered_by_sand_is_driven_through(tmp_path):
 )
 def test_fields_that_make_no_sense_are_refused(obstacle, sentence):
     with pytest.raises(SlipfitError, match=sentence):
-        simulate_many("packbot", as_climb({"mu_static": 0.8, "obstacle": obstacle}), {})
+        simulate_many("packbot", climb(mu_static=0.8, obstacle=obstacle), {})
 
 
 def test_a_terrain_beside_the_climbs_file_is_found(tmp_path):

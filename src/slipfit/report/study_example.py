@@ -40,9 +40,8 @@ def example_panel(model: Model, mode: Mode, number: int) -> Panel | None:
     if mode.name == NOT_POSSIBLE:
         return None
     where = ", ".join(f"{name} = {number_text(value, 4)}" for name, value in mode.example.items())
-    return Panel(
-        f"example-{number}", _VIEWS[model.seen_from](model, mode.example), f"{mode.words}: run {mode.example_run}, {where}."
-    )
+    figure = _VIEWS[model.seen_from](model, mode.example)
+    return Panel(f"example-{number}", figure, f"{mode.words}: run {mode.example_run}, {where}.")
 
 
 def drive_view(model: SimulationModel, example: dict[str, float]) -> dict[str, Any]:
@@ -138,12 +137,10 @@ def _as_in_run(found: Resolved, numbers: dict[str, float]) -> tuple[TrackedRobot
     x, y, height = found.robot.centre_of_mass_m.value
     at = [numbers.get("centre_of_mass_x_m", x), y, numbers.get("centre_of_mass_height_m", height)]
     robot["centre_of_mass_m"] = {"value": at, "source": "assumed", "note": "of this run"}
-    scenario, start = found.scenario, ("x_m", "y_m", "heading_rad")
-    changed = {
-        name: numbers[key] for name, key in zip(start, ("start_x_m", "start_y_m", start[2]), strict=True) if key in numbers
-    }
-    changed |= {name: numbers[name] for name in ("flipper_angle_rad",) if name in numbers}
-    update: dict[str, Any] = {"start": scenario.start.model_copy(update=changed)}
+    scenario, start = found.scenario, {"start_x_m": "x_m", "start_y_m": "y_m"}
+    start |= {name: name for name in ("heading_rad", "flipper_angle_rad")}
+    its_start = {key: numbers[name] for name, key in start.items() if name in numbers}
+    update: dict[str, Any] = {"start": scenario.start.model_copy(update=its_start)}
     if obstacle := scenario.ground.obstacle:
         its = {name: numbers[name] for name in Obstacle.model_fields if name in numbers}
         update["ground"] = scenario.ground.model_copy(update={"obstacle": obstacle.model_copy(update=its)})

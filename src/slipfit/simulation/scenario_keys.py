@@ -20,8 +20,7 @@ def check_keys(scenario: Scenario, robot: str, unused: Unused) -> None:
         plain = re.sub(r"\[\d+\]", "", key)
         found = next((name for name in unused if plain == name or plain.startswith(f"{name}.")), None)
         if found:
-            shown = key if plain != found and "[" not in key else _cut(key, found)
-            raise SimulationError(f"{shown}: {robot} {unused[found]}; {_instead(found, unused)}")
+            raise SimulationError(f"{_cut(key, found)}: {robot} {unused[found]}; {_instead(found, unused)}")
 
 
 def _cut(key: str, name: str) -> str:
@@ -52,7 +51,7 @@ def _instead(name: str, unused: Unused) -> str:
     above = "".join(f"{folder}." for folder in folders)
     names = [field.alias or key for key, field in model.model_fields.items()]
     known = [key for key in names if f"{above}{key}" not in unused and key not in ("schema", "about")]
-    near = get_close_matches(leaf, known, n=3, cutoff=0.5) or known
+    near = get_close_matches(leaf, known, n=3, cutoff=0.55) or known
     return f"it takes {', '.join(above + key for key in near)}"
 
 

@@ -49,7 +49,7 @@ def _from_climb(climb: dict[str, Any], where: str) -> dict[str, Any]:
                 f"{where}: yaw_rate_radps = {climb['yaw_rate_radps']} on a terrain cannot be converted from {_CLIMB}, its path "
                 f"is no straight drive; write a {_NOW} with `straight: {{speed_mps, distance_m}}`, or with `commands:` on a plane"
             )
-        ground |= {"shape": "terrain"} | {key: obstacle[key] for key in ("terrain",) if key in obstacle}
+        ground |= {"shape": "terrain", "terrain": obstacle.get("terrain")}
         start |= _start_on_terrain(obstacle)
     elif kind != "none":
         stray = next((key for key in _FIELD if obstacle.get(key) is not None), None)
@@ -59,15 +59,18 @@ def _from_climb(climb: dict[str, Any], where: str) -> dict[str, Any]:
                 f"terrain}}`, or leave it out"
             )
         ground |= {"shape": "obstacle", "obstacle": obstacle}
-    found = {"schema": _NOW, **{key: climb[key] for key in ("about", "step_s", "record_s") if key in climb}}
-    found |= {"ground": ground} | ({"start": start} if start else {})
-    return found | _task(climb, kind, obstacle)
+    found: dict[str, Any] = {"schema": _NOW} | {key: climb[key] for key in ("about", "step_s", "record_s") if key in climb}
+    if start:
+        found["start"] = start
+    return found | {"ground": ground} | _task(climb, kind, obstacle)
 
 
 def _start_on_terrain(obstacle: dict[str, Any]) -> dict[str, Any]:
     at = obstacle.get("start_m", [0.0, 0.0])
-    pair = dict(zip(("x_m", "y_m"), at, strict=False)) if isinstance(at, list | tuple) else {"x_m": at}
-    return {**pair, **({"heading_rad": obstacle["heading_rad"]} if "heading_rad" in obstacle else {})}
+    start: dict[str, Any] = dict(zip(("x_m", "y_m"), at, strict=False)) if isinstance(at, list | tuple) else {"x_m": at}
+    if "heading_rad" in obstacle:
+        start["heading_rad"] = obstacle["heading_rad"]
+    return start
 
 
 def _task(climb: dict[str, Any], kind: Any, obstacle: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from slipfit.simulation.climb_scenario import ClimbScenario
 
 import slipfit
 from slipfit.calibration.soil import PlateColumns, ShearColumns, WheelColumns
@@ -17,7 +16,7 @@ from slipfit.library.schemas import schema_path, schema_text
 from slipfit.simulation import Scenario
 
 LIBRARY = Path(slipfit.__file__).parent / "library"
-FOLDERS = {Robot: "robots", Ground: "grounds", TerrainFile: "terrains", Scenario: "scenarios", ClimbScenario: "climbs"}
+FOLDERS = {Robot: "robots", Ground: "grounds", TerrainFile: "terrains", Scenario: "scenarios"}
 FILES = [(model, path) for model, folder in FOLDERS.items() for path in sorted((LIBRARY / folder).glob("*.yaml"))]
 
 #: Maps of tables of test rigs: one as it is used, and a part of it that neither schema nor loader takes.
@@ -75,9 +74,9 @@ def test_every_file_of_the_library_fits_and_a_misspelt_key_does_not(model, path)
         (TerrainFile, "crater_rim", "heights.rim_radius_m", 0.0),
         (TerrainFile, "bump_3cm", "heights.size_m", [1.0]),
         (Scenario, "step_and_spin", "seed", -1),
-        (ClimbScenario, "stairs", "obstacle.kind", "stair"),
-        (ClimbScenario, "stairs", "obstacle.steps", 0),
-        (ClimbScenario, "stairs", "speed_mps", 30.0),
+        (Scenario, "stairs", "ground.obstacle.kind", "stair"),
+        (Scenario, "stairs", "ground.obstacle.steps", 0),
+        (Scenario, "stairs", "straight.speed_mps", 30.0),
         (Scenario, "step_and_spin", "ground.slope_rad", 10.0),
         (Scenario, "step_and_spin", "sensors.imu.rate_hz", 0),
     ],

@@ -6,7 +6,6 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 from scipy.spatial.transform import Rotation
-from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 
 from slipfit.library import find_robot
 from slipfit.report.climb_picture import draw_climb
@@ -17,11 +16,13 @@ from slipfit.report.replay import write_replay
 from slipfit.report.side_view import link_places, ruts, side_shape, side_view, stage, travelled_m
 from slipfit.simulation.climb import climb_numbers
 from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.scenario import find_scenario
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.vehicles.tracked import TRACK_COLUMNS
+from tracks import climb
 
 PACKBOT = find_robot("packbot")
-CURB = find_climb("curb_117mm")
+CURB = find_scenario("curb_117mm")
 
 #: packbot's file: radius 0.089, axles 0.508 apart, mass in their middle and 0.075 up.
 RADIUS_M, LENGTH_M, HEIGHT_M = 0.089, 0.508, 0.075
@@ -92,7 +93,7 @@ def test_the_rut_is_as_deep_as_the_belts_were_and_ends_at_the_curb():
 
 @pytest.mark.parametrize("name", ["curb_117mm", "stairs", "ramp_20deg", "ditch", "turn_in_sand", "curb_117mm_yaw_30deg"])
 def test_figures_are_what_plotly_reads_and_start_by_themselves(name):
-    climb, scenario = made_up(), find_climb(name)
+    climb, scenario = made_up(), find_scenario(name)
     figure = side_view(climb, PACKBOT, scenario)
     go.Figure({key: figure[key] for key in ("data", "layout", "frames")})
     go.Figure(over_time(climb, PACKBOT))
@@ -139,7 +140,7 @@ RISE, HEADING_RAD, START_M = np.tan(np.radians(20.0)), 0.5, (-1.0, 0.4)
 
 def field(*, soil=None, soil_depth_m=1000.0):
     obstacle = {"kind": "field", "terrain": "slope_20deg", "start_m": START_M, "heading_rad": HEADING_RAD, "run_m": 1.0}
-    return ClimbScenario(mu_static=0.8, soil=soil, soil_depth_m=soil_depth_m, obstacle=obstacle)
+    return climb(mu_static=0.8, soil=soil, soil_depth_m=soil_depth_m, obstacle=obstacle)
 
 
 def up_the_slope(sunk_m=0.01, count=50):
@@ -154,12 +155,6 @@ def up_the_slope(sunk_m=0.01, count=50):
     moved = dict(zip(("x_m", "y_m", "z_m"), places.T, strict=True))
     turned = {name: np.full(count, value) for name, value in (("qx", qx), ("qy", qy), ("qz", qz), ("qw", qw))}
     return replace(flat, columns=flat.columns | moved | turned)
-
-
-def test_only_fields_are_written_with_a_start_and_a_heading():
-    assert field().to_mapping()["obstacle"]["start_m"] == START_M
-    assert {"start_m", "heading_rad"}.isdisjoint(CURB.to_mapping()["obstacle"])
-    assert ClimbScenario.from_mapping(CURB.to_mapping(), where="again") == CURB
 
 
 def test_terrain_is_drawn_along_the_start_line():

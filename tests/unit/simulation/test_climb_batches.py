@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from slipfit.simulation.climb_scenario import as_climb
 
 from slipfit.library import find_robot
 from slipfit.simulation import simulate, simulate_many
+from tracks import climb
 from varied import robot_with
 
 PACKBOT = find_robot("packbot")
 
 
 def on_concrete(**changes):
-    return as_climb({"mu_static": 0.9, "duration_s": 1.0, "flipper_angle_rad": 1.2, "starts_rolling": True, **changes})
+    return climb(**{"mu_static": 0.9, "duration_s": 1.0, "flipper_angle_rad": 1.2, "starts_rolling": True, **changes})
 
 
 def belts(batch):

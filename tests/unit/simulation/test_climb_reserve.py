@@ -4,22 +4,27 @@ import math
 
 import numpy as np
 import pytest
-from slipfit.simulation.climb_scenario import ClimbScenario, find_climb
 
 from slipfit.errors import ParameterError, SimulationError
 from slipfit.simulation import simulate_many
 from slipfit.simulation.climb_reserve import GripReserve, grip_reserve
 from slipfit.simulation.outcome import Outcome
+from slipfit.simulation.scenario import find_scenario
+from tracks import climb as flat
 from tracks import plain_climber
 
-CURB = {"mu_static": 0.8, "obstacle": {"kind": "curb", "height_m": 0.117, "edge_radius_m": 0.0254, "distance_m": 0.2}}
+CURB = {
+    "schema": "slipfit/climb/1",
+    "mu_static": 0.8,
+    "obstacle": {"kind": "curb", "height_m": 0.117, "edge_radius_m": 0.0254, "distance_m": 0.2},
+}
 
 
 def test_on_a_ramp_it_is_what_the_slope_leaves():
     """A robot that lies on a slope slides below mu = tan(slope): the factor is tan(20°) / mu, and 3 % for the way it gets there
     (as in test_climb_verdicts). 1 - 0.364 / 0.5 = 0.272; 0.3 / 0.364 - 1 = -0.176."""
     obstacle = {"kind": "ramp", "height_m": 0.5, "slope_rad": math.radians(20.0), "distance_m": 0.1}
-    ramp = ClimbScenario(mu_static=0.5, obstacle=obstacle, duration_s=30.0)
+    ramp = flat(mu_static=0.5, obstacle=obstacle, duration_s=30.0)
     mu, needed = np.array([0.5, 0.3]), math.tan(math.radians(20.0))
     found = grip_reserve(plain_climber(), ramp, {"mu_static": mu})
     assert found.factor == pytest.approx(needed / mu, rel=0.03)
@@ -94,7 +99,7 @@ def _with_grip(robot, climb, vary, factor):
     factor = np.where(np.isfinite(factor), factor, 1.0)
     more = {"mu_static": vary["mu_static"] * factor}
     if climb["soil"]:
-        soil = ClimbScenario(**climb).soil_values()
+        soil = flat(**climb).ground.soil_values()
         more["cohesion_pa"] = soil["cohesion_pa"] * factor
         more["friction_angle_rad"] = np.minimum(np.arctan(np.tan(soil["friction_angle_rad"]) * factor), math.pi / 3.0)
     return simulate_many(robot, climb, vary | more, ends_only=True).has_climbed
@@ -141,7 +146,7 @@ def test_one_run_alone_has_the_reserve_of_a_run_among_others():
 
 def test_soil_and_friction_may_be_as_weak_or_strong_as_can_be():
     """Factors stop at what such numbers may be (60°, a friction of 5, 20 Pa); nothing is refused on the way."""
-    soil = find_climb("curb_117mm").model_copy(update={"duration_s": 0.5})
+    soil = find_scenario("curb_117mm").model_copy(update={"duration_s": 0.5})
     vary = {"mu_static": np.array([5.0, 1e-6]), "friction_angle_rad": np.array([1.04, 0.0]), "cohesion_pa": np.array([1e6, 21.0])}
     assert not grip_reserve("packbot", soil, vary).is_found.any()
 
@@ -166,7 +171,11 @@ def test_it_is_saved_and_loaded(tmp_path):
     [
         (CURB, {"tolerance": 0.0}, "tolerance = 0"),
         (CURB, {"tolerance": math.nan}, "tolerance"),
-        ({"mu_static": 0.8}, {}, "obstacle.kind is none: a grip reserve is of a climb that can fail"),
+        (
+            {"schema": "slipfit/climb/1", "mu_static": 0.8},
+            {},
+            "the scenario has no goal: a grip reserve is of a drive",
+        ),
         (CURB, {"vary": {"friction": [0.1]}}, "there is no number 'friction'"),
         (CURB, {"workers": 0}, "workers = 0"),
     ],

@@ -9,26 +9,25 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from slipfit.simulation.climb_scenario import ClimbScenario
 
 from slipfit.library import TrackedRobot
 from slipfit.simulation import simulate, simulate_many
 from slipfit.simulation.outcome import Outcome
-from tracks import plain_climber
+from tracks import climb, plain_climber
 
 RAMP_RAD = math.radians(20.0)
 
 
 def ramp(slope_rad, mu, **more):
     obstacle = {"kind": "ramp", "height_m": 0.5, "slope_rad": slope_rad, "distance_m": 0.1}
-    return ClimbScenario(mu_static=mu, obstacle=obstacle, duration_s=30.0, **more)
+    return climb(mu_static=mu, obstacle=obstacle, duration_s=30.0, **more)
 
 
 def mud(cohesion_pa):
     """Water-logged soil without friction and slip-sinkage, of k = 100 kN/m³ and n = 1; a low doorstep 0.4 m ahead."""
     soil = {"k_c": 0.0, "k_phi": 1e5, "n": 1.0, "cohesion_pa": cohesion_pa, "friction_angle_rad": 0.0, "shear_modulus_m": 0.01}
     obstacle = {"kind": "curb", "height_m": 0.03, "distance_m": 0.4}
-    return ClimbScenario(mu_static=0.8, soil=soil | {"slip_sinkage": 0.0}, obstacle=obstacle, duration_s=12.0)
+    return climb(mu_static=0.8, soil=soil | {"slip_sinkage": 0.0}, obstacle=obstacle, duration_s=12.0)
 
 
 def with_belly(clearance_m):
@@ -69,7 +68,7 @@ def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
     """Neither ahead nor back, by the same sums: 100 Pa give 7.1 N and a little of the arcs. On 3 kPa the drive reaches its end,
     and no obstacle means no margin."""
     held, free = (
-        simulate(plain_climber(), ClimbScenario(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=12.0))
+        simulate(plain_climber(), climb(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=12.0))
         for cohesion in (100.0, 3000.0)
     )
     assert held.outcome is Outcome.STUCK_IN_SOIL
@@ -82,7 +81,7 @@ def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
 def test_a_robot_that_sinks_to_its_middle_is_stuck():
     """Mud a twentieth as stiff: W / (A k) would be 0.88 m."""
     soil = mud(3000.0).soil | {"k_phi": 5e3}
-    deep = simulate(plain_climber(), ClimbScenario(mu_static=0.8, soil=soil, speed_mps=0.0, duration_s=2.0))
+    deep = simulate(plain_climber(), climb(mu_static=0.8, soil=soil, speed_mps=0.0, duration_s=2.0))
     assert deep.outcome is Outcome.STUCK_IN_SOIL
     assert deep["z_m"][-1] < 0.0
 
@@ -110,7 +109,7 @@ def test_a_robot_whose_belly_bears_most_is_high_centred():
 def test_whoever_is_not_there_in_time_has_timed_out():
     """One metre at 0.1 m/s takes ten seconds; there are five."""
     obstacle = {"kind": "curb", "height_m": 0.05, "distance_m": 1.0}
-    late = simulate(plain_climber(), ClimbScenario(mu_static=0.8, speed_mps=0.1, obstacle=obstacle, duration_s=5.0))
+    late = simulate(plain_climber(), climb(mu_static=0.8, speed_mps=0.1, obstacle=obstacle, duration_s=5.0))
     assert late.outcome is Outcome.TIMED_OUT
     assert late.stopped_at_s == pytest.approx(5.0)
     assert late["time_s"][-1] == pytest.approx(5.0)

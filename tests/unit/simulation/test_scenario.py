@@ -9,7 +9,7 @@ from slipfit.simulation.scenario import standard_drive
 
 #: The scenario file that the documentation shows.
 EXAMPLE = """\
-schema: slipfit/scenario/1
+schema: slipfit/scenario/2
 ground: {shape: plane, slope_rad: 0.0, surface: lab_floor}
 step_s: 0.001
 commands:                                    # body velocities, wheel speeds or voltages

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from slipfit.simulation.climb_scenario import find_climb
 
 from robots import busy_scenario
 from slipfit.errors import ParameterError
@@ -163,7 +162,7 @@ def test_a_drive_of_too_many_short_steps_is_refused():
 @pytest.mark.parametrize("name", ["curb_117mm", "curb_163mm", "ramp_20deg", "turn_in_sand"])
 def test_climbs_with_the_longest_steps_end_as_with_the_usual_ones(name):
     """3 ms is within what packbot's contacts allow; it is divided into two steps of 1.5 ms."""
-    usual = find_climb(name)
+    usual = find_scenario(name)
     long = simulate("packbot", usual.model_copy(update={"step_s": 0.003}))
     drive = simulate("packbot", usual)
     assert long.outcome is drive.outcome

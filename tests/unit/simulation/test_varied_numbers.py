@@ -5,7 +5,6 @@ of `simulate` with the number written into the robot's, ground's or scenario's f
 
 import numpy as np
 import pytest
-from slipfit.simulation.climb_scenario import as_climb, find_climb
 
 from known_twins import known_twin
 from robots import changed, ground_with
@@ -14,7 +13,9 @@ from slipfit.library import OmniRobot, find_ground, find_robot
 from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.climb import climb_bounds, climb_numbers
 from slipfit.simulation.drives import VEHICLES
+from slipfit.simulation.scenario import Command, Start, Stop, find_scenario
 from slipfit.twin import Twin
+from tracks import climb
 from varied import Drive, climb_with, other_values
 
 #: Steps, and ramps from a start that moves: the first command of these depends on how a run starts.
@@ -165,8 +166,11 @@ def test_a_run_on_a_route_is_the_single_drive_with_its_number(name):
 # --- climbs ---------------------------------------------------------------------------------------------------------------
 
 
-def short(name, **changes):
-    return as_climb(find_climb(name).to_mapping() | {"duration_s": 0.2, "record_s": 0.05} | changes)
+def short(name, duration_s=0.2, **changes):
+    drive = find_scenario(name)
+    if drive.straight:
+        return drive.model_copy(update={"stop": Stop(after_s=duration_s), "record_s": 0.05} | changes)
+    return drive.model_copy(update={"commands": [Command(for_s=duration_s, yaw_rate_radps=1.0)], "record_s": 0.05} | changes)
 
 
 CLIMBS = {
@@ -175,9 +179,11 @@ CLIMBS = {
     "ditch": short("ditch"),
     "ramp": short("ramp_20deg"),
     "stairs": short("stairs"),
-    "turning while driving": short("turn_in_sand", speed_mps=0.2, starts_rolling=True),
+    "turning while driving": short(
+        "turn_in_sand", commands=[Command(for_s=0.2, v_mps=0.2, yaw_rate_radps=1.0)], start=Start(rolling=True)
+    ),
     "turning on the spot": short("turn_in_sand"),
-    "field": as_climb({"mu_static": 0.8, "obstacle": {"kind": "field", "terrain": "bump_3cm", "run_m": 0.5}, "duration_s": 0.2}),
+    "field": climb(mu_static=0.8, obstacle={"kind": "field", "terrain": "bump_3cm", "run_m": 0.5}, duration_s=0.2),
 }
 PACKBOT = find_robot("packbot")
 CLIMB_NUMBERS = [(kind, name) for kind, climb in CLIMBS.items() for name in climb_numbers(PACKBOT, climb)]

@@ -124,7 +124,7 @@ class TestTrackedRobot:
         """dry_sand has spreads for its six constants [Wong2008]; the climb is driven on it."""
         prepared = prepare(curb(uncertain={"soil": {"from": "dry_sand", "spread": "table"}}))
         assert {"k_c", "k_phi", "n", "cohesion_pa", "friction_angle_rad", "shear_modulus_m"} <= set(prepared.sampler.names)
-        assert prepared.model.climb.soil == "dry_sand"
+        assert prepared.model.found.scenario.ground.soil == "dry_sand"
         inputs = prepared.sampler.inputs([Span(0, 0, 4)])
         assert np.all(inputs["k_c"] >= 0.0)
 
@@ -132,12 +132,12 @@ class TestTrackedRobot:
         ("changes", "sentence"),
         [
             ({"success": "climed"}, "did you mean 'climbed'"),
-            ({"success": {"end_x_m": {"at_least": 1.0}}}, "verdict"),
+            ({"success": {"end_x_m": {"at_least": 1.0}}}, "no such outcome"),
             ({"uncertain": {"curb.frction": {"uniform": [0.1, 0.2]}}}, "curb.friction"),
             ({"uncertain": {"curb.friction": {"normal": [0.2, 0.1]}}}, "above"),
             ({"ground": "gravel"}, "leave `ground` out"),
-            ({"success": "slipped", "reserve": True}, "reserve: grip reserves tell how far `climbed` is"),
-            ({"scenario": "turn_in_sand", "reserve": True}, "obstacle.kind is none"),
+            ({"success": "slipped", "reserve": True}, "reserve: grip reserves are distances from `climbed`"),
+            ({"scenario": "turn_in_sand", "reserve": True}, "the scenario has no goal"),
             (
                 {
                     "robot": "p3at",
@@ -149,7 +149,7 @@ class TestTrackedRobot:
                 },
                 "reserve: grip reserves are of tracked robots' climbs",
             ),
-            ({"scenario": "no_such_climb"}, "no climb"),
+            ({"scenario": "no_such_climb"}, "there is no scenario 'no_such_climb'"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, curb, changes, sentence):

@@ -94,7 +94,7 @@ def test_what_the_study_gives_itself_stands_for_the_twins(tmp_path):
     ready = prepared(twin=path, scenario="curb_117mm", uncertain=table)
     loam = find_ground("grenville_loam").values()["k_phi"]
     assert ready.sampler.inputs([Span(0, 0, 4000)])["k_phi"].mean() == pytest.approx(loam, rel=0.01)
-    assert ready.model.grounds == ("yard",)
+    assert ready.model.found.twin_grounds == ("yard",)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import yaml
 from slipfit.errors import ParameterError
 from slipfit.library import find_robot
 from slipfit.study import Study, Threads, prepare, run_study
-from slipfit.study.model import StepModel
+from slipfit.study.step_model import StepModel
 from slipfit.study.store import Store, read_table
 from studies import CURVE, DOCUMENT, study
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from slipfit.simulation.climb_scenario import ClimbScenario
 
+import tracks
 from slipfit.calibration.track_twin import CENTRES, ground_of_states
 from slipfit.calibration.validation import validate
 from slipfit.errors import ParameterError, SlipfitError
@@ -38,7 +38,7 @@ from unit.twin.twins import example
 
 
 def climb(**more):
-    return ClimbScenario.from_mapping({"schema": ClimbScenario.kind(), "mu_static": 0.9, "mu_dynamic": 0.8} | more, where="climb")
+    return tracks.climb(**{"mu_static": 0.9, "mu_dynamic": 0.8} | more)
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
@@ -143,9 +143,9 @@ def test_what_a_study_gives_itself_is_taken_out_of_the_posterior():
 
 def test_a_twins_grounds_stand_for_the_climbs_surface_and_soil():
     on = on_ground(twin(), climb(soil="dry_sand", soil_depth_m=0.05))
-    assert on.climb.friction() == (0.62, 0.55)
-    assert on.climb.soil_values()["cohesion_pa"] == 1040.0
-    assert on.climb.soil_values()["layer_m"] == 0.05
+    assert on.climb.ground.friction() == (0.62, 0.55)
+    assert on.climb.ground.soil_values()["cohesion_pa"] == 1040.0
+    assert on.climb.ground.soil_values()["layer_m"] == 0.05
     assert on.grounds == ("floor", "sand")
     assert on.robot.name == "packbot"
 
@@ -154,16 +154,16 @@ def test_a_climb_without_soil_stays_hard_unless_soil_is_asked_for():
     assert on_ground(twin(), climb()).grounds == ("floor",)
     on = on_ground(twin(), climb(), "sand")
     assert on.grounds == ("floor", "sand")
-    assert on.climb.soil_values()["n"] == 1.1
+    assert on.climb.ground.soil_values()["n"] == 1.1
 
 
 def test_of_several_grounds_one_is_chosen_by_name():
     data = mapping()
     data["grounds"]["wet_concrete"] = {"law": "stiction", "parameters": {"mu": {"value": 0.4, **FOUND}}}
     both = TrackedTwin.from_mapping(data, where="x")
-    assert on_ground(both, climb(), "floor").climb.friction() == (0.62, 0.55)
-    named = ClimbScenario(surface="wet_concrete")
-    assert on_ground(both, named).climb.friction() == (0.4, 0.4)
+    assert on_ground(both, climb(), "floor").climb.ground.friction() == (0.62, 0.55)
+    named = climb(surface="wet_concrete")
+    assert on_ground(both, named).climb.ground.friction() == (0.4, 0.4)
     with pytest.raises(ParameterError, match="floor, wet_concrete for the climb's surface; choose one"):
         on_ground(both, climb())
     with pytest.raises(ParameterError, match="has no ground 'ice'"):
@@ -173,12 +173,12 @@ def test_of_several_grounds_one_is_chosen_by_name():
 def test_friction_that_no_drive_told_is_assumed_and_said_or_left_to_the_climb():
     bound = {"at_least": 0.3, "status": "not_excited", "source": "log 1"}
     on = on_ground(twin(grounds__floor__parameters={"mu": bound}), climb())
-    assert on.climb.friction() == (0.3, 0.3)
+    assert on.climb.ground.friction() == (0.3, 0.3)
     assert any("mu_static = 0.3 was assumed" in note for note in on.notes)
     nothing = {"mu": {"status": "not_excited", "source": "states"}}
     alone = twin(grounds={"floor": mapping()["grounds"]["floor"] | {"parameters": nothing}})
     on = on_ground(alone, climb())
-    assert on.climb.friction() == (0.9, 0.8)
+    assert on.climb.ground.friction() == (0.9, 0.8)
     assert "surface and soil are the climb's own" in on.notes[0]
     with pytest.raises(ParameterError, match="kinematics only"):
         on_ground(alone, climb(), "floor")

@@ -5,13 +5,12 @@ numbers that are shared, another would find."""
 
 import numpy as np
 import pytest
-from slipfit.simulation.climb_scenario import find_climb
 
 from robots import busy_scenario, ground_with
 from slipfit.contact import LAWS
 from slipfit.library import find_robot
 from slipfit.simulation import Scenario, simulate_many
-from slipfit.simulation.scenario import find_scenario
+from slipfit.simulation.scenario import Start, Stop, find_scenario
 
 #: Not a multiple of eight: the last runs have other neighbours than the first.
 RUNS = 37
@@ -79,9 +78,10 @@ def test_omni_robots(robot):
 @pytest.mark.parametrize("name", ["curb_117mm", "curb_117mm_ice", "ditch", "stairs"])
 def test_tracked_robots(name):
     """Out of sand, sliding on ice, falling into a ditch, on edges one after the other."""
-    scenario = find_climb(name)
-    near = scenario.obstacle.model_copy(update={"distance_m": 0.3})
-    scenario = scenario.model_copy(update={"obstacle": near, "duration_s": 2.0, "starts_rolling": True})
+    scenario = find_scenario(name)
+    near = scenario.ground.obstacle.model_copy(update={"distance_m": 0.3})
+    ground = scenario.ground.model_copy(update={"obstacle": near})
+    scenario = scenario.model_copy(update={"ground": ground, "stop": Stop(after_s=2.0), "start": Start(rolling=True)})
     ranges = {"height_m": (0.04, 0.16), "mu_static": (0.1, 1.2), "mass_kg": (15.0, 60.0), "speed_mps": (0.1, 0.9)}
     if name != "stairs":
         ranges |= {"yaw_rad": (-0.6, 0.6)}
