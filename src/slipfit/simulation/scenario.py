@@ -196,7 +196,7 @@ class Scenario(NamedFile):
             problem = "" if given is None else out_of_range(name, given, lower, upper)
             if problem:
                 raise ValueError(problem)
-        if self.step_s is not None and self.record_interval_s < self.step_s:
+        if self.record_s is not None and self.record_s < self.time_step_s:
             raise ValueError(f"record_s = {self.record_interval_s:g} s is shorter than step_s = {self.time_step_s:g} s")
         if self.duration_s < self.time_step_s:
             raise ValueError(f"the drive lasts {self.duration_s:g} s, less than one step of {self.time_step_s:g} s")

@@ -92,7 +92,7 @@ def test_other_units_are_recognised(changes, sentence):
         ({"ground": CURB_GROUND, "commands": [{"for_s": 1.0, "v_mps": 0.1}] * 2}, r"commands: .* only one constant command"),
         (
             {"ground": CURB_GROUND, "commands": [{"for_s": 1.0, "vy_mps": 0.1}]},
-            r"commands\[0\]\.vy_mps: .* it takes commands\.v_mps",
+            r"commands\[0\]\.vy_mps: .* takes commands\.v_mps",
         ),
         ({"ground": CURB_GROUND, "straight": {}, "start": {"x_m": 1.0}}, r"start\.x_m: .* starts at the origin"),
         ({"ground": CURB_GROUND, "straight": {}, "battery": {"open_circuit_v": 24.0}}, r"battery: .* no battery"),

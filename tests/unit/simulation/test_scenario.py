@@ -3,8 +3,11 @@
 import pytest
 import yaml
 
-from slipfit.errors import ParameterError
+from slipfit.errors import ParameterError, SlipfitError
+from slipfit.library import Robot, find_robot
 from slipfit.simulation import Scenario
+from slipfit.simulation.commands import command_table
+from slipfit.simulation.run import resolve
 from slipfit.simulation.scenario import standard_drive
 
 #: The scenario file that the documentation shows.
@@ -115,3 +118,70 @@ def test_a_scenario_with_everything_reads_back_equal(tmp_path):
     )
     full.save(tmp_path / "full.yaml")
     assert Scenario.load(tmp_path / "full.yaml") == full
+
+
+@pytest.mark.parametrize(
+    ("robot", "changes", "sentence"),
+    [
+        ("p3at", {"start": {"flipper_angle_rad": 0.5}}, r"start\.flipper_angle_rad: p3at has no flippers; it takes start\."),
+        ("p3at", {"start": {"rolling": True}}, r"start\.rolling: p3at is on wheels, .*; it takes start\."),
+        ("p3at", {"stop": {"patience_s": 1.0}}, r"stop: p3at is on wheels, whose drives end with their commands or route"),
+        ("p3at", {"ground": {"mu_static": 0.8}}, r"ground\.mu_static: p3at is on wheels, .*; it takes ground\."),
+        ("p3at", {"ground": {"soil": {"k_phi": 1e6}}}, r"soil\.\w+ is missing"),
+        ("p3at", {"ground": {"soil": "gravel"}}, r"ground\.soil gravel has the law coulomb; expected a ground with the law soil"),
+        ("p3at", {"battery": {"open_circuit_v": 24.0}}, r"battery: p3at has no battery in its file"),
+        ("p3at", "curb_117mm", r"ground\.obstacle: p3at is on wheels, and obstacles are not simulated for wheels yet; it takes"),
+        (
+            "p3at",
+            {"commands": [], "straight": {"distance_m": 1.0}},
+            "straight: p3at is on wheels, .* not simulated for wheels",
+        ),
+        ("p3at", {"commands": [DRIVE | {"vy_mps": 0.1}]}, r"commands\[0\]\.vy_mps: p3at is a skid-steer robot"),
+    ],
+)
+def test_keys_that_a_robot_on_wheels_cannot_use_are_refused_with_those_it_can(robot, changes, sentence):
+    with pytest.raises(SlipfitError, match=sentence):
+        command_table(find_robot(robot), resolve(robot, changes if isinstance(changes, str) else scenario(**changes)).scenario)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"straight": {"distance_m": 1.0}}, "commands and straight are both given; a robot follows one of them"),
+        ({"commands": [], "straight": {}}, "straight.distance_m is missing; how far is the goal on this plane"),
+        ({"ground": {"shape": "obstacle"}}, "shape is obstacle, but which"),
+        ({"ground": {"obstacle": {"kind": "curb", "height_m": 0.1}}}, "there is an obstacle, and shape is plane"),
+        ({"ground": {"surface": "ice", "mu_static": 0.8}}, "give either surface"),
+        ({"ground": {"surface": None}}, "give either surface"),
+        ({"stop": {"after_s": 5.0}}, "stop.after_s is for straight drives"),
+        ({"commands": [], "straight": {"distance_m": 1.0, "speed_mps": 0.0}}, "never arrives; give stop.after_s"),
+        ({"obstacle": {"kind": "curb"}}, "unknown key 'obstacle'; did you mean 'obstacle'"),
+    ],
+)
+def test_ground_and_task_fit_together(changes, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        scenario(**changes)
+
+
+def test_a_soil_covers_the_surface_for_wheels_too():
+    found = resolve("husky", scenario(ground={"surface": "dry_concrete", "soil": "dry_sand"}))
+    assert found.ground.name == "dry_sand"
+
+
+def test_a_battery_of_the_scenario_stands_in_for_the_robots():
+    data = find_robot("lynxmotion_4wd3").to_mapping()
+    robot = Robot.from_mapping(data | {"battery": {"open_circuit_v": 12.0, "internal_resistance_ohm": 0.2}}, where="tests")
+    found = resolve(robot, scenario(battery={"open_circuit_v": 9.0}))
+    numbers = found.vehicle.numbers(found.robot, found.ground, found.scenario)
+    assert (numbers["open_circuit_v"], numbers["internal_resistance_ohm"]) == (9.0, 0.2)
+
+
+def test_a_drive_type_fills_in_its_own_steps():
+    """0.5 ms for tracks, 1 ms for wheels (docs/theory/stepping); a step in the file counts for both."""
+    level = {"ground": {"surface": "dry_concrete"}, "commands": [DRIVE]}
+    steps = [
+        (resolve(robot, level).scenario.time_step_s, resolve(robot, level).scenario.record_interval_s)
+        for robot in ("packbot", "p3at")
+    ]
+    assert steps == [(0.0005, 0.02), (0.001, 0.01)]
+    assert [resolve(robot, level | {"step_s": 2e-4}).scenario.time_step_s for robot in ("packbot", "p3at")] == [2e-4, 2e-4]

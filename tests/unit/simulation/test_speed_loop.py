@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from slipfit.simulation import simulate
+from slipfit.simulation.drives.rover import _about_lags
+from slipfit.simulation.run import resolve
 from slipfit.simulation.speed_loop import SpeedLoop
 from slipfit.twin import FittedPowertrain, Twin
 from unit.twin.twins import mapping
@@ -78,3 +80,14 @@ def test_the_simulator_drives_through_the_twins_powertrain():
         0.3 * 0.3, rel=0.02
     )  # the torque limit takes 15 ms of the ideal start
     assert delayed.wheel_speed_radps[-1] == pytest.approx(plain.wheel_speed_radps[-1], rel=1e-3)
+
+
+def test_on_routes_a_twins_loops_are_left_out_and_that_is_stated():
+    """On a route the robot steers by itself: there is no table of commands that lags could act on (docs/howto/use_a_twin)."""
+    side = {"setpoint_per_radps": found(1.0), "lag_s": found(0.1)}
+    powertrain = {"left": side, "right": side, "setpoint_unit": "radps"}
+    twin = Twin.from_mapping(mapping() | {"powertrain": powertrain}, where="twin")
+    for scenario, count in (("serpentine_flat", 1), ("step_and_spin", 0)):
+        notes = _about_lags(resolve(twin, scenario))
+        assert len(notes) == count
+        assert all("left out on routes" in note for note in notes)
