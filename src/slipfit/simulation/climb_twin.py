@@ -42,7 +42,9 @@ def climber_on_ground(driver: Driver, climb: Scenario, ground: str | None = None
         return OnGround(robot, climb, (), (said,))
     update: dict[str, Any] = {}
     if chosen[FRICTION] is not None:
-        gravity = climb.ground.gravity_on(find_ground(climb.ground.surface) if climb.ground.surface else None)
+        surface = climb.ground.surface
+        from_file = None if surface is None or surface in twin.grounds else find_ground(surface)
+        gravity = climb.ground.gravity_on(from_file)
         update |= {"surface": None, "gravity_mps2": gravity, **twin.values(chosen[FRICTION])}
     if chosen[SOIL] is not None:
         update["soil"] = twin.values(chosen[SOIL])

@@ -101,7 +101,7 @@ def test_code_for_robots_on_wheels_refuses_it_in_a_sentence(tmp_path):
     for use in (skid_steer_twin, lambda path: export(path, "gz"), lambda path: validate(path, tmp_path / "x.mcap")):
         with pytest.raises(SlipfitError, match=r"t\.yaml: a twin of a tracked robot, and this works with .* skid-steer"):
             use(tmp_path / "t.yaml")
-    with pytest.raises(ParameterError, match="is a drive for robots on wheels"):
+    with pytest.raises(SlipfitError, match="sensors: packbot is tracked, and sensors are not simulated on tracks yet"):
         simulate(tmp_path / "t.yaml", "step_and_spin")
     with pytest.raises(ParameterError, match="a twin of a skid-steer robot, and this works with a twin of a tracked"):
         TrackedTwin.from_mapping(example().to_mapping(), where="x")
@@ -162,7 +162,7 @@ def test_of_several_grounds_one_is_chosen_by_name():
     data["grounds"]["wet_concrete"] = {"law": "stiction", "parameters": {"mu": {"value": 0.4, **FOUND}}}
     both = TrackedTwin.from_mapping(data, where="x")
     assert on_ground(both, climb(), "floor").climb.ground.friction() == (0.62, 0.55)
-    named = climb(surface="wet_concrete")
+    named = tracks.climb(surface="wet_concrete")
     assert on_ground(both, named).climb.ground.friction() == (0.4, 0.4)
     with pytest.raises(ParameterError, match="floor, wet_concrete for the climb's surface; choose one"):
         on_ground(both, climb())
