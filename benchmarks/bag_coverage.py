@@ -2,7 +2,8 @@
 
 Encoders, IMU and wheel odometry, no independent pose: planned and hand-driven drives of a P3AT and a Husky, stamps with jitter,
 wheels that slide in spins where c_lat is small (tests/ordinary_bags). Every robot is drawn from the standard deviations of its
-file, which is all that the calibration gets. Half a minute for each bag, two at a time.
+file, which is all that the calibration gets. Half a minute for each bag, two at a time. Exit code 1 where a value is wrong
+without a warning, or where more values are far off than chance allows (docs/theory/calibration, "Ordinary bags").
 """
 
 import sys
@@ -15,6 +16,8 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
+from scipy.stats import binom, norm
+
 from ordinary_bags import Case, calibration_cases, write
 from slipfit.calibration import calibrate
 from slipfit.errors import SlipfitError
@@ -22,8 +25,13 @@ from slipfit.logs import read_log
 
 CONSTANTS = ("c_long_per_n", "c_lat_per_n", "c_lat/c_long")
 
-#: Beyond this many half widths of its interval a value is wrong; without a warning that must not happen.
-WRONG, GROSSLY_WRONG = 2.0, 3.0
+#: A half width of a 90 % interval is 1.645 standard deviations. Beyond the first number of them exact intervals leave 0.1 % of
+#: values: some are there by chance. Beyond the second they leave one in a million: such a value is wrong, and without a warning
+#: that must not happen.
+FAR, WRONG = 2.0, 3.0
+
+#: More far values than chance makes with this probability are too many.
+BY_CHANCE = 0.99
 
 
 @dataclass(frozen=True)
@@ -75,20 +83,35 @@ def table(rows: Iterable[Row]) -> str:
     rows = list(rows)
     lines = [
         f"{len(rows)} bags, {sum(bool(r.notes) for r in rows)} with a warning, {sum(bool(r.error) for r in rows)} rejected",
-        f"{'':<14}{'value':>7}{'bound':>7}{'none':>7}{'inside':>8}{'share':>8}   without a warning: beyond {WRONG:g} and "
-        f"{GROSSLY_WRONG:g} half widths, wrong bounds",
+        f"{'':<14}{'value':>7}{'bound':>7}{'none':>7}{'inside':>8}{'share':>8}   without a warning: beyond {FAR:g} and "
+        f"{WRONG:g} half widths, wrong bounds",
     ]
     for name in CONSTANTS:
         found = [r.reported[name] for r in rows]
         kinds = Counter(f.kind for f in found)
         inside = sum(f.holds for f in found if f.kind != "none")
         silent = [r.reported[name] for r in rows if not r.notes]
-        wrong, gross = (sum(abs(f.off) > limit for f in silent) for limit in (WRONG, GROSSLY_WRONG))
+        far, wrong = (sum(abs(f.off) > limit for f in silent) for limit in (FAR, WRONG))
         bounds = sum(f.kind == "bound" and not f.holds for f in silent)
         share = inside / max(1, kinds["value"] + kinds["bound"])
         counts = "".join(f"{kinds[kind]:>7}" for kind in ("value", "bound", "none"))
-        lines.append(f"{name:<14}{counts}{inside:>8}{share:>8.3f}   {wrong}, {gross}, {bounds}")
+        lines.append(f"{name:<14}{counts}{inside:>8}{share:>8.3f}   {far}, {wrong}, {bounds}")
     return "\n".join(lines)
+
+
+def verdict(rows: Iterable[Row]) -> tuple[bool, str]:
+    """Whether all is as exact intervals would have it, with the numbers."""
+    silent = [f for r in rows if not r.notes for f in r.reported.values()]
+    values = [abs(f.off) for f in silent if f.kind == "value"]
+    far, wrong = (sum(off > limit for off in values) for limit in (FAR, WRONG))
+    bounds = sum(f.kind == "bound" and not f.holds for f in silent)
+    chance = 2.0 * norm.sf(FAR * norm.isf(0.05))
+    most = int(binom.ppf(BY_CHANCE, len(values), chance))
+    said = (
+        f"{len(values)} values without a warning: {far} beyond {FAR:g} half widths (chance {chance * len(values):.2g}, allowed "
+        f"{most}), {wrong} beyond {WRONG:g} (allowed 0); {bounds} wrong bounds (a 90 % bound may be)"
+    )
+    return far <= most and wrong == 0, said
 
 
 def line(r: Row) -> str:
@@ -99,7 +122,7 @@ def line(r: Row) -> str:
     return f"{r.case.name}: {r.case.about}: {', '.join(found)}{'; ' if r.error or r.notes else ''}{r.error}{' | '.join(r.notes)}"
 
 
-def main() -> None:
+def main() -> int:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     rows = []
@@ -108,7 +131,10 @@ def main() -> None:
             rows.append(found)
             print(line(found), flush=True)
     print(table(rows))
+    is_right, said = verdict(rows)
+    print(said)
+    return int(not is_right)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -229,6 +229,14 @@ def test_other_refusals(refused, tmp_path):
     assert "ends in .yaml" in refused("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.json")
 
 
+@pytest.mark.parametrize("command", ["odometry", "umbmark", "circle"])
+def test_another_drive_is_refused_by_the_command_that_was_typed(refused, command):
+    path_log(square(4.0, 0.5 * math.pi), find_robot("p3at"), 1.0, "run.mcap")
+    assert f"drive is differential, and {command} works with skid-steer" in refused(
+        command, "run.mcap", "--robot", "turtlebot3_burger"
+    )
+
+
 def test_a_circle_beyond_the_limits_says_so(slipfit):
     """5 m/s and 1 rad/s are 5 x 82.3 + 32.8 = 445 setpoints on the right, of 127."""
     slipfit("odometry", EXAMPLE, "--robot", "atrv_jr", "-o", "a.twin.yaml")

@@ -57,7 +57,7 @@ def odometry(
     from slipfit.calibration.odometry import constants_of, constants_of_log, is_readings
     from slipfit.twin import FittedPowertrain, LogOrigin
 
-    given = _given(robot, twin, counts_per_turn, out, force=force)
+    given = _given("odometry", robot, twin, counts_per_turn, out, force=force)
     known, found, origins, drives = given.known, [], [], []
     with working(f"odometry of {given.robot.name}") as work:
         for path in inputs:
@@ -107,7 +107,7 @@ def umbmark(
 
     if any_path and side_m is not None:
         raise ParameterError(f"umbmark: --side-m {side_m:g} with --any-path; expected one of them: only squares have a side")
-    given = _given(robot, twin, counts_per_turn, out, force=force)
+    given = _given("umbmark", robot, twin, counts_per_turn, out, force=force)
     known = given.known
     counts = known.turn_counts_both if known else None
     with working(f"odometry of {given.robot.name} from {len(logs)} paths") as work:
@@ -170,7 +170,7 @@ def circle(
         if robot is None and twin is None:
             raise ParameterError(f"circle: {log} needs --robot, to know its wheels")
         base = SkidSteerTwin.load(twin) if twin else None
-        chosen = skid_steer_robot(robot, "odometry") if robot else base.robot if base else None
+        chosen = skid_steer_robot(robot, "circle") if robot else base.robot if base else None
         assert chosen is not None
         known = _with_counts(base.powertrain if base else None, counts_per_turn)
         drives = read_drives([log], topics=named_topics(topic), columns=columns, truth=truth)
@@ -192,13 +192,15 @@ class _Given(NamedTuple):
         return (self.base or _new_twin(self.robot, ground)).with_powertrain(found, logs=logs, note=note)
 
 
-def _given(robot: str, twin: Path | None, counts_per_turn: float | None, out: Path | None, *, force: bool) -> _Given:
+def _given(
+    command: str, robot: str, twin: Path | None, counts_per_turn: float | None, out: Path | None, *, force: bool
+) -> _Given:
     from slipfit.library import skid_steer_robot
     from slipfit.library.files import check_target
 
     if out:
         check_target(out, force=force, formats=(".yaml", ".yml"))
-    chosen = skid_steer_robot(robot, "odometry")
+    chosen = skid_steer_robot(robot, command)
     base = _twin_of(twin, chosen)
     return _Given(chosen, base, _with_counts(base.powertrain if base else None, counts_per_turn))
 

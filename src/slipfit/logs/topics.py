@@ -31,7 +31,10 @@ OUTSIDE: tuple[str, ...] = (
     *("ground_truth", "groundtruth", "truth", "true", "gt", "mocap", "motion_capture", "vicon", "optitrack", "qualisys"),
     *("natnet", "tracker", "p3d", "total_station", "leica", "aruco", "apriltag", "world"),
 )
-ABOARD = ("icp", "slam", "amcl", "lidar", "rtk", "localization", "localisation", "rtabmap", "cartographer", "vio", "visual")
+ABOARD = (
+    *("icp", "slam", "amcl", "lidar", "rtk", "localization", "localisation", "rtabmap", "cartographer", "vio", "visual"),
+    *("kiss", "lio", "loam", "vins", "orb", "zed", "stereo", "gps", "gnss"),
+)
 TRUTH = OUTSIDE + ABOARD
 TOLD = ("cmd", "command", "commands", "setpoint", "desired", "reference")
 WISHES = (*TOLD, "goal", "initialpose", "initial_pose", "target", "plan", "waypoint", "waypoints")

@@ -285,3 +285,47 @@ def test_slow_odometry_by_another_computers_clock_is_not_independent(rate, late_
 @pytest.mark.parametrize("noise_m", [2e-4, 5e-4])
 def test_motion_capture_of_a_fraction_of_a_millimeter_is_independent(noise_m):
     assert origin_of(log_of(measured(noise_m))) is Origin.INDEPENDENT
+
+
+@pytest.mark.parametrize("noise_m", [3e-4, 0.003, 0.01])
+@pytest.mark.parametrize("gyro", [True, False], ids=["gyro", "no gyro"])
+@pytest.mark.parametrize("heading", ["wheels", "gyro"])
+def test_noise_added_to_odometry_is_no_reason_to_use_it(heading, gyro, noise_m):
+    """Wheels and gyro agree where a robot does not slip: then noise is all that a pose has of its own. Called odometry, it is not
+    used, and the reason says what it may be."""
+    _, v, _, _, _, body_w = driven(slip=0.0)
+    drift = 0.001 * np.random.default_rng(7).standard_normal(len(v))
+    pose = wheel_odometry(slip=0.0) if heading == "wheels" else path(v, 0.0 * v, body_w + drift)
+    pose = pose + noise_m * np.random.default_rng(8).standard_normal(pose.shape)
+    log = with_truth(log_of(pose, name="odometry", gyro=gyro, slip=0.0))
+    assert "pose" not in log
+    (found,) = log.truth.poses
+    assert found.origin is Origin.UNKNOWN
+    assert "odometry with added noise, or a measured pose of a robot that hardly slips" in found.reason
+    assert "pose" in with_truth(log, "odometry")
+
+
+def test_lidar_odometry_that_is_called_odometry_is_used_because_its_drift_adds_up():
+    """In the frame odom, as REP 105 has it: positions drift by 5 mm in a second, and by more in more of them."""
+    pose = measured(0.003)
+    drift = 0.005 * np.sqrt(STEP_S) * np.random.default_rng(10).standard_normal((len(pose), 2))
+    pose[:, :2] += np.cumsum(drift, axis=0)
+    assert "pose" in with_truth(log_of(pose, name="odometry"))
+
+
+@pytest.mark.parametrize("track", [0.8, 1.1, 1.5])
+def test_a_noisy_heading_that_turned_otherwise_than_the_gyro_is_the_wheels(track):
+    """Both explain it where the gyro's scale is free. It is not: a measured heading turns as far as the gyro."""
+    pose = wheel_odometry(track=track, slip=0.0)
+    pose = pose + 0.003 * np.random.default_rng(9).standard_normal(pose.shape)
+    log = with_truth(log_of(pose, slip=0.0))
+    assert log.truth.poses[0].origin is Origin.WHEELS
+    assert log.truth.poses[0].evidence.gyro_scale == pytest.approx(1.0 / track, rel=0.02)
+    assert "times as far as the gyro" in log.truth.poses[0].reason
+
+
+@pytest.mark.parametrize("unit", [180.0 / np.pi, -1.0], ids=["degrees", "mirrored"])
+def test_a_gyro_with_wrong_units_or_sign_is_no_evidence_against_a_measured_pose(unit):
+    log = log_of(measured(0.003, slip=0.0), slip=0.0)
+    rates = Channel("imu", log["imu"].stamps_ns, unit * log["imu"].values, log["imu"].columns)
+    assert origin_of(log.having(rates)) is Origin.INDEPENDENT

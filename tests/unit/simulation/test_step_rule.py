@@ -58,6 +58,7 @@ SKID_STEER = {
     "p3at": (1.0, 1.5), "husky": (1.0, 1.0), "jackal": (1.0, 1.5), "warthog": (2.0, 1.0), "atrv_jr": (1.0, 1.0),
     "lynxmotion_4wd3": (0.4, 1.5), "lynxmotion_4wd3_shaft": (0.4, 1.5),
 }  # fmt: skip
+DIFFERENTIAL = {"turtlebot3_burger": (0.2, 1.5)}
 OMNI = {"ohio_omni": (0.3, 1.5), "robotino": (0.4, 1.0), "optiodom_mecanum": (0.3, 1.0), "optiodom_omni3": (0.3, 1.0)}
 #: On motors of their own each law of a ground is another kernel: only the one that other tests compile is driven every time.
 MOTORS = ("lynxmotion_4wd3", "lynxmotion_4wd3_shaft")
@@ -68,6 +69,7 @@ PAIRS = [
     for robot in SKID_STEER
     for ground in GROUNDS
 ]
+PAIRS += [(robot, ground) for robot in DIFFERENTIAL for ground in ("dry_asphalt", "ice", "rover_tyre")]
 PAIRS += [(robot, ground) for robot in OMNI for ground in ("ohio_paper", "ohio_carpet")]
 
 
@@ -75,7 +77,7 @@ PAIRS += [(robot, ground) for robot in OMNI for ground in ("ohio_paper", "ohio_c
 @pytest.mark.parametrize(("robot", "ground"), PAIRS)
 def test_every_step_agrees_with_one_millisecond(robot, ground, profile):
     """The longest step that is not divided, and two that are."""
-    speed, yaw_rate = (SKID_STEER | OMNI)[robot]
+    speed, yaw_rate = (SKID_STEER | DIFFERENTIAL | OMNI)[robot]
     record = find_robot(robot)
     surface = find_ground(ground)
     drives = {

@@ -10,6 +10,7 @@ from known_twins import known_twin
 from robots import changed, ground_with
 from slipfit.contact import LAWS
 from slipfit.library import OmniRobot, find_ground, find_robot
+from slipfit.library.drives import ROBOTS
 from slipfit.simulation import Scenario, simulate, simulate_many
 from slipfit.simulation.climb import climb_bounds, climb_numbers
 from slipfit.simulation.drives import VEHICLES
@@ -51,6 +52,7 @@ ROUTE = {"waypoints_m": [[0.4, 0.2], [0.8, 0.0]], "speed_mps": 0.3}
 
 DRIVES = {
     "skid-steer": drive_of(find_robot("p3at"), ground_with("wheel_slip"), ground=TILTED),
+    "differential": drive_of(find_robot("turtlebot3_burger"), ground_with("wheel_slip"), ground=TILTED),
     "motors": drive_of(LYNX, "rover_tyre", ground=TILTED),
     "shafts": drive_of(find_robot("lynxmotion_4wd3_shaft"), "rover_tyre", STEPS, ground=TILTED, energy=True),
     "omni": drive_of(find_robot("ohio_omni"), ground_with("arctan"), OMNI_RAMPS, ground=TILTED),
@@ -161,6 +163,12 @@ ROUTE_DRIVE = Drive(
 )
 def test_a_run_on_a_route_is_the_single_drive_with_its_number(name):
     assert_runs_are_single_drives(ROUTE_DRIVE, name)
+
+
+def test_every_kind_of_robot_is_among_the_drives():
+    """A new kind of robot joins the lists above, or this fails. Tracked robots climb (below)."""
+    driven = {d.robot.drive for d in (*DRIVES.values(), TWIN_DRIVE, ROUTE_DRIVE)}
+    assert driven | {"tracked"} == set(ROBOTS)
 
 
 # --- climbs ---------------------------------------------------------------------------------------------------------------

@@ -38,6 +38,14 @@ ISOTROPIC = 0.4
 #: was added; a gyro that leaves more than the second number does not work.
 VETO, GYRO_WORKS = 2.5, 0.5
 
+#: A measured heading turns as far as the gyro, and gyros of robots are right to 3 %. One that the wheels explain and that differs
+#: by more than the first number is the wheels'. Beyond the second, units or signs of the gyro are wrong.
+GYRO_SCALE, GYRO_UNITS = 0.04, 2.0
+
+#: Residuals that grow by less than this when they are added up over seconds are noise on dead reckoning: noise alone gives 0.8 to
+#: 1.3, lidar odometry that drifts 2 and more. Names decide then, since noise may be a sensor's, or added to odometry.
+GROWS = 1.5
+
 #: White noise (correlation of neighbors) counts from 0.1 mm on where intervals are shorter than this (s).
 WHITE, WHITE_M, SHORT_S = -0.3, 1e-4, 0.3
 
@@ -61,6 +69,7 @@ class Doubt(Enum):
     NO_WHEELS = "no encoders to compare it with"
     NO_POSES = "it has fewer than three poses with x, y and yaw that differ"
     NO_MOTION = "too little motion to compare it with the wheels"
+    ADDED_NOISE = "it is dead reckoning with noise"
     UNCLEAR = "its lateral motion is neither that of dead reckoning nor clearly measured"
 
 
@@ -108,6 +117,19 @@ def classify(source: PoseSource, evidence: Evidence | None, doubt: Doubt = Doubt
             f"what it moves sideways ({_lateral_text(evidence)}) is added noise, steps, or a clock that is off"
         )
         return Classified(source, Origin.WHEELS, said, evidence, is_by_data=True)
+    if lateral is True and _is_gyro_other(evidence):
+        said = (
+            f"its heading turns {evidence.gyro_scale:.3g} times as far as the gyro, and the wheels explain "
+            f"{_percent(evidence.yaw_wheels_share)} of it; what it moves sideways ({_lateral_text(evidence)}) is added noise, or "
+            "the gyro's scale is wrong"
+        )
+        return Classified(source, Origin.WHEELS, said, evidence, is_by_data=True)
+    if lateral is True and source.hint in (Origin.WHEELS, Origin.FUSED) and _is_noise_alone(evidence):
+        said = (
+            f"it is dead reckoning with {_lateral_text(evidence)} of noise: odometry with added noise, or a measured pose of a "
+            "robot that hardly slips"
+        )
+        return _by_name(source, evidence, Doubt.ADDED_NOISE, said)
     if lateral is True:
         return Classified(source, Origin.INDEPENDENT, _independent_sentence(evidence), evidence, is_by_data=True)
     follows = evidence.forward_share < FOLLOWS
@@ -142,6 +164,18 @@ def _is_vetoed(e: Evidence) -> bool:
     """Whether the heading is the wheels', by a gyro that turned otherwise."""
     gyro = e.yaw_gyro_free_share
     return gyro is not None and gyro < GYRO_WORKS and e.yaw_wheels_share < HEADING_FOLLOWS and gyro > VETO * e.yaw_wheels_share
+
+
+def _is_gyro_other(e: Evidence) -> bool:
+    """Whether the wheels explain the heading, and the gyro turned farther or less."""
+    if e.gyro_scale is None or not 1.0 / GYRO_UNITS < e.gyro_scale < GYRO_UNITS:
+        return False
+    return e.yaw_wheels_share < HEADING_FOLLOWS and abs(e.gyro_scale - 1.0) > GYRO_SCALE
+
+
+def _is_noise_alone(e: Evidence) -> bool:
+    """Whether what dead reckoning leaves does not add up, as slip and drift do."""
+    return e.growth is not None and e.growth < GROWS
 
 
 def _moves_sideways(e: Evidence) -> bool | None:

@@ -27,6 +27,18 @@ TAP_S = 0.05
 #: Fewer intervals, meters and radians than this say nothing about a pose.
 FEWEST_INTERVALS, LEAST_PATH_M, LEAST_TURN_RAD = 12, 0.5, 0.3
 
+#: Residuals are added up over this long (s), where a log has so many times that; and over intervals of at most this share of it.
+SUM_S, FEWEST_SUMS, SHORT_SHARE = 5.0, 6, 0.2
+
+#: Delays around the found one at which dead reckoning may use the wheels or the gyro when residuals are added up (s): filters.
+FILTER_TAPS_S = (-1.0, -0.6, -0.3, -0.1, 0.0, 0.1, 0.3, 0.6, 1.0)
+
+#: Headings of the pose itself are averaged over this long (s).
+SMOOTHED_S = 0.8
+
+#: A gyro determines the scale of a heading that swings by this much (rad) about its trend.
+LEAST_SWING_RAD = 0.5
+
 #: Grid on which the direction of motion is averaged over an interval (s).
 BEND_S = 0.1
 
@@ -60,6 +72,7 @@ class Evidence:
     yaw_gyro_rad: float | None  # not explained by the gyro; None without one
     yaw_gyro_share: float | None
     yaw_gyro_free_share: float | None  # the same where the gyro's scale is free, too
+    gyro_scale: float | None  # of the pose's heading over the gyro's: 1 of a measured one; None where turns do not determine it
     lateral_m: float
     lateral_rms_m: float  # root mean square, where jumps count
     lateral_long_m: float  # root mean square of sums over a second, without the largest twentieth: slip in turns adds up
@@ -69,6 +82,7 @@ class Evidence:
     rest_m: float | None  # lateral, while the wheels stand; None where they never do
     is_delay_found: bool = True  # False where no delay within reach is better than all others
     is_sided: bool = True  # False of robots without a left and a right side, on omni wheels
+    growth: float | None = None  # residuals added up over seconds, over single ones: 1 of noise on dead reckoning, more of drift
     has_heading: bool = True  # False where the heading stays while the wheels turn the robot
 
 
@@ -103,6 +117,7 @@ def evidence_of(track: Track, wheels: Turned, gyro: Gyro | None) -> Evidence | N
         yaw_gyro_rad=None if by_gyro is None else robust_std(by_gyro),
         yaw_gyro_share=None if by_gyro is None else _long_share(steps, by_gyro, turned_by_gyro),
         yaw_gyro_free_share=None if by_free_gyro is None else _long_share(steps, by_free_gyro, turned_by_gyro),
+        gyro_scale=None if by_gyro is None or gyro is None else _gyro_scale(steps, gyro),
         lateral_m=robust_std(lateral, about=0.0),
         lateral_rms_m=_rms(lateral),
         lateral_long_m=robust_or_rms(_sums(steps, lateral)),
@@ -112,6 +127,7 @@ def evidence_of(track: Track, wheels: Turned, gyro: Gyro | None) -> Evidence | N
         rest_m=_at_rest(steps, wheels, seen.lateral_m, late),
         is_delay_found=is_delay_found,
         is_sided=bool(wheels.left),
+        growth=_growth(steps, wheels, gyro, shape, late),
         has_heading=turn > 1e-6 or float(np.abs(np.diff(wheels.difference)).sum()) < 1.0,
     )
 
@@ -313,6 +329,64 @@ def _along_others(
         design = _of_reckoning(steps, wheels, along.real, turned, late_s)
         found.append((_residual(design, along.imag), name))
     return found
+
+
+def _gyro_scale(steps: Intervals, gyro: Gyro) -> float | None:
+    """Scale of the pose's running heading over the gyro's, with a free bias. Headings and not their changes are compared, so
+    that filters do not count."""
+    turned = np.cumsum(steps.turned_rad)
+    found: list[tuple[float, float]] = []
+    for late_s in np.arange(EARLIEST_S, LATEST_S + 1e-9, 2.0 * COARSE_S):
+        ends = [np.interp(when - late_s, gyro.time_s, gyro.angle_rad) for when in (steps.begin_s, steps.end_s)]
+        trend = np.column_stack([np.ones(len(steps)), np.cumsum(steps.end_s - steps.begin_s)])
+        swing, own = (v - trend @ np.linalg.lstsq(trend, v, rcond=None)[0] for v in (np.cumsum(ends[1] - ends[0]), turned))
+        if robust_std(swing, about=0.0) > LEAST_SWING_RAD:
+            scale = float(swing @ own / (swing @ swing))
+            found.append((_rms(own - scale * swing), scale))
+    return min(found)[1] if found else None
+
+
+def _growth(steps: Intervals, wheels: Turned, gyro: Gyro | None, by_wheels: Gyro, late_s: float) -> float | None:
+    """How residuals of dead reckoning grow when they are added up over `SUM_S`: the least over the headings that it may have.
+    Noise on positions cancels between neighbors, so that sums are as large as single ones; slip and drift add up."""
+    size = max(1, round(SUM_S / steps.usual_s))
+    if len(steps) < FEWEST_SUMS * size or steps.usual_s > SHORT_SHARE * SUM_S:
+        return None
+    runs = np.cumsum(~steps.is_next)  # sums across a silence or a jump would miss what lies between
+    is_whole = runs[size - 1 :] == runs[: len(runs) - size + 1]
+    if is_whole.sum() < FEWEST_SUMS * size:
+        return None
+
+    def grown(shape: Gyro) -> float:
+        forward, lateral = _along(steps, wheels, shape, late_s)
+        sums = [np.convolve(part, np.ones(size), "valid")[is_whole] for part in (forward, lateral)]
+        single = max(robust_std(forward, about=0.0), robust_std(lateral, about=0.0), 1e-9)
+        return max(robust_or_rms(part) for part in sums) / single
+
+    return min(grown(shape) for shape in (by_wheels, gyro, _smoothed_heading(steps)) if shape is not None)
+
+
+def _smoothed_heading(steps: Intervals) -> Gyro:
+    """The pose's own heading, with less noise: of an IMU that was not recorded."""
+    size = 1 + 2 * round(0.5 * SMOOTHED_S / steps.usual_s)
+    padded = np.pad(np.cumsum(steps.turned_rad) - 0.5 * steps.turned_rad, size // 2, mode="edge")
+    return Gyro(0.5 * (steps.begin_s + steps.end_s), np.convolve(padded, np.full(size, 1.0 / size), "valid"))
+
+
+def _along(steps: Intervals, wheels: Turned, shape: Gyro, late_s: float) -> tuple[np.ndarray, np.ndarray]:
+    """Forward and lateral residuals along the heading that `shape` explains of the pose's: free of the noise of its own."""
+
+    def around(when_s: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.interp(when_s - late_s - tap, shape.time_s, shape.angle_rad) for tap in FILTER_TAPS_S])
+
+    middle_s = 0.5 * (steps.begin_s + steps.end_s)
+    columns = np.column_stack([around(middle_s), np.ones(len(steps)), middle_s - middle_s[0]])
+    own = steps.yaw_rad + 0.5 * steps.turned_rad
+    moved = steps.moved_m * np.exp(-1j * (own - _residual(columns, own)))
+    rolled = np.column_stack([_sides(wheels, _increments(steps, wheels, late_s + tap)) for tap in FILTER_TAPS_S])
+    turned = around(steps.end_s) - around(steps.begin_s)
+    product = rolled.mean(axis=1)[:, None] * turned
+    return _residual(rolled, moved.real), _residual(np.column_stack([turned, product, rolled]), moved.imag)
 
 
 def _wheel_headings(wheels: Turned, by_wheels: Gyro) -> list[Gyro]:
