@@ -21,7 +21,11 @@ from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
 from slipfit.logs.provenance import with_truth
 from slipfit.logs.provenance.truth import WHAT_TO_RECORD
-from slipfit.logs.wheel_motion import TurnCounts, wheel_motion
+from slipfit.logs.wheel_motion import TurnCounts, WheelMotion, wheel_motion
+
+#: Poses of a path are silent where they are farther apart than this (s) and than so many usual periods, while the wheels roll
+#: farther than this (m).
+SILENT_S, SILENT_PERIODS, SILENT_M = 3.0, 5.0, 0.1
 
 #: Encoder steps are averaged over this long to tell a spin from an arc: single counts would do so by chance.
 SMOOTHED_S = 0.35
@@ -126,9 +130,26 @@ def run_of_log(log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: TurnCou
     log = with_truth(log)
     motion = wheel_motion(log, robot, counts_per_turn=counts_per_turn)
     kept, poses = poses_at(log, motion.stamps_ns)
+    _require_no_silence(log, motion)
     at = (motion.stamps_ns[kept] - motion.stamps_ns[kept][0]) / 1e9
     left, right = motion.left_m[kept], motion.right_m[kept]
     return Run(name_of(log), at, left - left[0], right - right[0], poses)
+
+
+def _require_no_silence(log: DriveLog, motion: WheelMotion) -> None:
+    """A path is the line through its poses: where they are silent while the wheels roll, a turn may be missing."""
+    pose = log[POSE]
+    stamps = np.sort(pose.stamps_ns[np.isfinite(pose.values[:, :3]).all(axis=1)])
+    time_s = (stamps - motion.stamps_ns[0]) / 1e9
+    periods = np.diff(time_s)
+    for k in np.flatnonzero(periods > max(SILENT_S, SILENT_PERIODS * float(np.median(periods)))):
+        ends = time_s[[k, k + 1]]
+        rolled = max(abs(float(np.diff(np.interp(ends, motion.time_s, side))[0])) for side in (motion.left_m, motion.right_m))
+        if rolled > SILENT_M:
+            raise LogError(
+                f"{name_of(log)}: the pose is silent from {ends[0]:.1f} to {ends[1]:.1f} s while the wheels roll {rolled:.2f} m; "
+                f"expected poses on the whole path, {SILENT_S:g} s apart at most; split the recording there, or record it again"
+            )
 
 
 def name_of(log: DriveLog) -> str:
