@@ -19,13 +19,13 @@ from slipfit.errors import LogError
 from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
+from slipfit.logs.poses import SILENT_S, silent_steps
 from slipfit.logs.provenance import with_truth
 from slipfit.logs.provenance.truth import WHAT_TO_RECORD
 from slipfit.logs.wheel_motion import TurnCounts, WheelMotion, wheel_motion
 
-#: Poses of a path are silent where they are farther apart than this (s) and than so many usual periods, while the wheels roll
-#: farther than this (m).
-SILENT_S, SILENT_PERIODS, SILENT_M = 3.0, 5.0, 0.1
+#: A pose that is silent while the wheels roll farther than this (m) has missed a part of the path.
+SILENT_M = 0.1
 
 #: Encoder steps are averaged over this long to tell a spin from an arc: single counts would do so by chance.
 SMOOTHED_S = 0.35
@@ -141,8 +141,7 @@ def _require_no_silence(log: DriveLog, motion: WheelMotion) -> None:
     pose = log[POSE]
     stamps = np.sort(pose.stamps_ns[np.isfinite(pose.values[:, :3]).all(axis=1)])
     time_s = (stamps - motion.stamps_ns[0]) / 1e9
-    periods = np.diff(time_s)
-    for k in np.flatnonzero(periods > max(SILENT_S, SILENT_PERIODS * float(np.median(periods)))):
+    for k in np.flatnonzero(silent_steps(time_s)):
         ends = time_s[[k, k + 1]]
         rolled = max(abs(float(np.diff(np.interp(ends, motion.time_s, side))[0])) for side in (motion.left_m, motion.right_m))
         if rolled > SILENT_M:
