@@ -8,6 +8,9 @@ from slipfit.logs.channels import POSE, POSE_COLUMNS
 from slipfit.logs.drive_log import DriveLog
 from slipfit.logs.rims import Rims
 
+#: A pose is silent where it is longer than this (s) and than so many usual periods to the next.
+SILENT_S, SILENT_PERIODS = 3.0, 5.0
+
 #: Poses come regularly where 95 % of their intervals are below so many usual ones.
 REGULAR = 1.6
 
@@ -22,6 +25,16 @@ class Poses:
     y_m: np.ndarray
     yaw_rad: np.ndarray
     segment: np.ndarray
+
+    def is_silent(self, first: int, last: int) -> bool:
+        """Whether a silence lies between two rows: whole turns may be missing there."""
+        return bool((silent_steps(self.time_s)[first:last]).any())
+
+
+def silent_steps(time_s: np.ndarray) -> np.ndarray:
+    """Whether a silence lies between each pose and the next, (N - 1,)."""
+    periods = np.diff(time_s)
+    return np.asarray(periods > max(SILENT_S, SILENT_PERIODS * float(np.median(periods)))) if len(periods) else np.empty(0, bool)
 
 
 def has_pose(log: DriveLog) -> bool:

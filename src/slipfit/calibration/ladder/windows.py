@@ -196,6 +196,7 @@ def window_row(poses: Poses | None, start: float, end: float, share: float, piec
         or last <= first
         or poses.segment[first] != poses.segment[last]
         or end - poses.time_s[last] > 0.5 * (end - start)
+        or poses.is_silent(first, last)
     ):
         return None
     c, s = np.cos(poses.yaw_rad[first]), np.sin(poses.yaw_rad[first])

@@ -19,9 +19,13 @@ from slipfit.errors import LogError
 from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
+from slipfit.logs.poses import SILENT_S, silent_steps
 from slipfit.logs.provenance import with_truth
 from slipfit.logs.provenance.truth import WHAT_TO_RECORD
-from slipfit.logs.wheel_motion import TurnCounts, wheel_motion
+from slipfit.logs.wheel_motion import TurnCounts, WheelMotion, wheel_motion
+
+#: A pose that is silent while the wheels roll farther than this (m) has missed a part of the path.
+SILENT_M = 0.1
 
 #: Encoder steps are averaged over this long to tell a spin from an arc: single counts would do so by chance.
 SMOOTHED_S = 0.35
@@ -126,9 +130,25 @@ def run_of_log(log: DriveLog, robot: SkidSteerRobot, *, counts_per_turn: TurnCou
     log = with_truth(log)
     motion = wheel_motion(log, robot, counts_per_turn=counts_per_turn)
     kept, poses = poses_at(log, motion.stamps_ns)
+    _require_no_silence(log, motion)
     at = (motion.stamps_ns[kept] - motion.stamps_ns[kept][0]) / 1e9
     left, right = motion.left_m[kept], motion.right_m[kept]
     return Run(name_of(log), at, left - left[0], right - right[0], poses)
+
+
+def _require_no_silence(log: DriveLog, motion: WheelMotion) -> None:
+    """A path is the line through its poses: where they are silent while the wheels roll, a turn may be missing."""
+    pose = log[POSE]
+    stamps = np.sort(pose.stamps_ns[np.isfinite(pose.values[:, :3]).all(axis=1)])
+    time_s = (stamps - motion.stamps_ns[0]) / 1e9
+    for k in np.flatnonzero(silent_steps(time_s)):
+        ends = time_s[[k, k + 1]]
+        rolled = max(abs(float(np.diff(np.interp(ends, motion.time_s, side))[0])) for side in (motion.left_m, motion.right_m))
+        if rolled > SILENT_M:
+            raise LogError(
+                f"{name_of(log)}: the pose is silent from {ends[0]:.1f} to {ends[1]:.1f} s while the wheels roll {rolled:.2f} m; "
+                f"expected poses on the whole path, {SILENT_S:g} s apart at most; split the recording there, or record it again"
+            )
 
 
 def name_of(log: DriveLog) -> str:

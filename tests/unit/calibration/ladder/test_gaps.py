@@ -1,6 +1,7 @@
 """Sensors that pause, sides that are disconnected, poses that say nothing: what is left out is named, the rest tells truth."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -74,6 +75,17 @@ class TestSilence:
         sensor = "gyro" if name == "imu" else name
         # The source of 5 Hz was last new up to 0.2 s before.
         assert any(re.search(f"windows are not used: {sensor} silent for 3.[4-7] s at 2[23]", note) for note in drive.notes)
+
+    @pytest.mark.parametrize("gyro", [True, False], ids=["gyro", "no gyro"])
+    def test_no_window_of_poses_reaches_across_a_silence_of_them(self, log, gyro):
+        """A window of 2 s that begins in 20 s without poses would last from the pose before to the one after, and without a gyro
+        nothing counts the turns between."""
+        channels = {name: channel for name, channel in log.channels.items() if gyro or name != "imu"}
+        silent = replace(log, channels=channels | {"pose": without(log["pose"], 30.0, 50.0)})
+        windows = drive_of(silent, HUSKY).windows
+        assert len(windows)
+        assert (windows.pose_to_s - windows.pose_from_s)[np.isfinite(windows.pose_to_s)].max() < 3.0
+        assert not ((windows.from_s > 30.5) & (windows.to_s < 49.5)).any()
 
     def test_rows_that_are_not_finite_are_none(self, log):
         lost = (log["encoders"].time_s > 50.0) & (log["encoders"].time_s < 54.0)

@@ -125,6 +125,38 @@ def test_a_log_becomes_a_run():
         run_of_log(DriveLog({"encoders": log["encoders"]}, source="walk"), p3at)
 
 
+def circles(turns=3.0, seconds=60.0):
+    """A log of a robot that drives circles at a steady speed, and its pose."""
+    p3at = find_robot("p3at")
+    t = np.linspace(0.0, seconds, 50 * int(seconds) + 1)
+    heading = 2.0 * np.pi * turns * t / seconds
+    sides = np.outer(heading, 1.0 + 0.5 * p3at.track_m * np.array([-1.0, 1.0])) / p3at.wheels.radius_m.value
+    poses = np.column_stack([np.sin(heading), 1.0 - np.cos(heading), heading])
+    stamps = (t * 1e9).astype(np.int64)
+    return DriveLog(
+        {
+            "encoders": Channel("encoders", stamps, sides, ("left_angle_rad", "right_angle_rad")),
+            "pose": Channel("pose", stamps, poses, ("x_m", "y_m", "yaw_rad")),
+        },
+        source="circles",
+    )
+
+
+def test_a_path_whose_pose_is_silent_on_the_way_is_refused():
+    """In 20 s the robot drives a whole circle of 1 m: 6.28 m, and the poses before and after have the same heading. A tenth of a
+    second misses nothing."""
+    log = circles()
+
+    def without(begin_s, end_s):
+        pose = log["pose"]
+        kept = (pose.time_s <= begin_s) | (pose.time_s >= end_s)
+        return with_truth(log.having(Channel("pose", pose.stamps_ns[kept], pose.values[kept], pose.columns)), "pose")
+
+    with pytest.raises(LogError, match=r"circles: the pose is silent from 15\.0 to 35\.0 s while the wheels roll 7\.[0-9]+ m"):
+        run_of_log(without(15.0, 35.0), find_robot("p3at"))
+    assert run_of_log(without(15.0, 15.1), find_robot("p3at")).turned_rad == pytest.approx(6.0 * np.pi, abs=1e-6)
+
+
 def test_squares_and_lines_tell_the_track_on_the_spot():
     """All their turns are spins: that track is found, and the sentence asks for arcs, not for spins. Squares alone end where they
     began, which leaves the radii's scale open and with it every track; still nobody says that there are no spins."""
