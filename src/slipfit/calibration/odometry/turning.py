@@ -16,6 +16,7 @@ from slipfit.library import SkidSteerRobot
 from slipfit.logs import DriveLog
 from slipfit.logs.channels import IMU, POSE
 from slipfit.logs.drive_log import NANOSECONDS
+from slipfit.logs.poses import silent_steps
 from slipfit.logs.wheel_motion import TurnCounts, WheelMotion, wheel_motion
 
 #: Length of a window (s): long against clock offsets and lags, short enough that a minute has many.
@@ -78,4 +79,7 @@ def _turned(log: DriveLog, motion: WheelMotion, name: str) -> tuple[np.ndarray, 
     if len(stamps) < 2:
         raise LogError(f"{name}: fewer than two headings that are numbers")
     at, when = (motion.stamps_ns - stamps[0]) / NANOSECONDS, (stamps - stamps[0]) / NANOSECONDS
-    return np.interp(at, when, heading, left=np.nan, right=np.nan), POSE not in log
+    turned = np.interp(at, when, heading, left=np.nan, right=np.nan)
+    for k in np.flatnonzero(silent_steps(when)):
+        turned[(at > when[k]) & (at < when[k + 1])] = np.nan
+    return turned, POSE not in log

@@ -42,6 +42,18 @@ def test_a_known_track_comes_back(kind):
     assert found.std < 0.003
 
 
+@pytest.mark.parametrize("name", ["pose", "imu"])
+def test_windows_without_headings_are_left_out(name):
+    """In 13 s the robot turns by 3.9 rad and back: a line across them says that it did not turn."""
+    log = turning_log(0.55, gyro=name == "imu")
+    seen = log[name]
+    kept = (seen.time_s < 16.0) | (seen.time_s > 29.0)
+    silent = log.having(Channel(name, seen.stamps_ns[kept], seen.values[kept], seen.columns))
+    found = effective_track_of_log(silent, P3AT)
+    assert abs(found.value - 0.55) < 4.0 * found.std
+    assert found.std < 0.005
+
+
 def test_a_log_without_commands_tells_the_track_alone():
     result = constants_of_log(turning_log(0.55), P3AT)
     assert result.powertrain.effective_track_m.value == pytest.approx(0.55, rel=0.01)
