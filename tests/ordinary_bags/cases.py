@@ -100,6 +100,7 @@ class WheelOdometry:
     is_open_loop: bool = False  # integrates the commands
     starts_at_zero: bool = True
     has_tf: bool = False
+    noise_m: float = 0.0  # white, added to what is published: positions (m) and headings (rad)
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ class Fused:
     rate_hz: float = 30.0
     fuses: tuple[Literal["orientation", "wheel_yaw_rate", "wheel_pose"], ...] = ()  # besides wheel vx, vy and gyro yaw rate
     has_tf: bool = True
+    noise_m: float = 0.0  # as of wheel odometry
 
 
 @dataclass(frozen=True)

@@ -59,11 +59,14 @@ RECIPES = {
     "nav2": 10,
     "simulator and wheel odometry": 8,
     "gnss and ekf": 8,
+    "noisy odometry": 8,
+    "visual odometry": 4,
+    "gnss odometry": 2,
 }
 
 
 def confusion_cases() -> tuple[Case, ...]:
-    """150 bags with pose-like topics of all kinds, under telling, neutral and misleading names."""
+    """164 bags with pose-like topics of all kinds, under telling, neutral and misleading names."""
     cases = []
     for recipe, count in RECIPES.items():
         for k in range(count):
@@ -184,7 +187,15 @@ def _with_poses(case: Case, recipe: str, k: int, draw: np.random.Generator) -> C
         kind = "PoseStamped" if topic.endswith("pose") else "Odometry"
         true = PoseSource(topic, "simulator", kind, ("world", "odom")[k % 2], float(draw.choice([20.0, 50.0, 100.0])), 0.0, 0.0)
         return replace(case, poses=(true,), odometry=(_other_than(wheel[0], topic),))
-    topic = GNSS_TOPICS[k % len(GNSS_TOPICS)]
+    if recipe == "noisy odometry":
+        noise_m = (3e-4, 0.001, 0.003, 0.01)[k // 2 % 4]
+        if k % 2:
+            return replace(case, fused=(replace(_fused(draw, 0, ""), noise_m=noise_m),), imu=_aware(case, 0))
+        return replace(case, odometry=(replace(wheel[0], topic="/odom", message="Odometry", noise_m=noise_m),))
+    if recipe == "visual odometry":  # in the frame of odometry and called so, as REP 105 has it
+        visual = PoseSource("/odom", "lidar", "Odometry", "odom", 30.0, float(draw.uniform(0.002, 0.005)), 0.002, 0.02)
+        return replace(case, poses=(visual,), odometry=(_other_than(wheel[0], "/odom"),))
+    topic = "/odometry/gps" if recipe == "gnss odometry" else GNSS_TOPICS[k % len(GNSS_TOPICS)]
     kind = "Odometry" if "odom" in topic else "PoseWithCovarianceStamped"
     gnss = PoseSource(
         topic, "gnss", kind, "map", float(draw.choice([5.0, 10.0])), float(draw.uniform(0.02, 0.03)), 0.01,

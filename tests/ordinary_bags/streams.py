@@ -1,6 +1,7 @@
 """The topics of a case as streams of messages, node by node."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -51,8 +52,8 @@ class Nodes:
             yield self._joint_states()
         if case.imu:
             yield self._imu()
-        wheels = [(o, reckon(case, self.motion, o)) for o in case.odometry]
-        fused = [(f, fuse(case, self.motion, f)) for f in case.fused]
+        wheels = [(o, self._noisy(o, reckon(case, self.motion, o))) for o in case.odometry]
+        fused = [(f, self._noisy(f, fuse(case, self.motion, f))) for f in case.fused]
         for odometry, reckoned in wheels:
             yield self._wheel_odometry(odometry, reckoned)
         for filtered, reckoned in fused:
@@ -64,6 +65,11 @@ class Nodes:
             yield self._cmd_vel()
         if case.has_other_topics:
             yield from self._other_topics()
+
+    def _noisy(self, source: WheelOdometry | Fused, reckoned: Reckoned) -> Reckoned:
+        """Noise that a simulator's plugin adds to what it publishes."""
+        draw = np.random.default_rng([self.case.seed, 12, crc32(source.topic.encode())])
+        return replace(reckoned, pose=reckoned.pose + source.noise_m * draw.standard_normal(reckoned.pose.shape))
 
     def _ns(self, time_s: np.ndarray) -> np.ndarray:
         """Header stamps."""

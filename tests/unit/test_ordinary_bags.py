@@ -85,8 +85,8 @@ def transforms(messages):
 def test_there_are_enough_channels_of_every_kind():
     cases = confusion_cases()
     kinds = Counter(kind for case in cases for kind in case.truth.values())
-    assert len(cases) == 150
-    assert len({case.name for case in cases}) == 150
+    assert len(cases) == 164
+    assert len({case.name for case in cases}) == 164
     assert kinds[WHEEL_ODOMETRY] >= 60
     assert kinds[FUSED] >= 30
     assert kinds[INDEPENDENT] >= 60

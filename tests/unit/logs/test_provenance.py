@@ -324,6 +324,26 @@ def test_a_noisy_heading_that_turned_otherwise_than_the_gyro_is_the_wheels(track
     assert "times as far as the gyro" in log.truth.poses[0].reason
 
 
+@pytest.mark.parametrize("noise_m", [0.001, 0.005])
+def test_a_filter_between_the_headings_of_wheels_and_gyro_is_not_independent_with_noise_either(noise_m):
+    """It is given the yaw rates of both: neither explains its heading, which turns farther than the gyro."""
+    _, v, w, _, _, body_w = driven()
+    pose = path(v, 0.0 * v, 0.5 * (w + body_w))
+    pose = pose + noise_m * np.random.default_rng(11).standard_normal(pose.shape)
+    log = with_truth(log_of(pose, name="odometry"))
+    assert "pose" not in log
+    assert log.truth.poses[0].origin is not Origin.INDEPENDENT
+
+
+def test_the_frame_odom_alone_makes_no_odometry_of_a_pose_message():
+    """Motion capture and localizers are relayed into it; names of odometry count all the same."""
+    channel = Channel("pose", np.array([0, 1]), np.zeros((2, 3)), ("x_m", "y_m", "yaw_rad"))
+    kind = "geometry_msgs/msg/PoseWithCovarianceStamped"
+    assert not PoseSource("/pose", channel, kind, "odom").is_called_odometry
+    assert PoseSource("/robot_pose_ekf/odom_combined", channel, kind, "odom").is_called_odometry
+    assert PoseSource("/pose", channel, "nav_msgs/msg/Odometry", "odom").is_called_odometry
+
+
 @pytest.mark.parametrize("unit", [180.0 / np.pi, -1.0], ids=["degrees", "mirrored"])
 def test_a_gyro_with_wrong_units_or_sign_is_no_evidence_against_a_measured_pose(unit):
     log = log_of(measured(0.003, slip=0.0), slip=0.0)

@@ -42,6 +42,10 @@ VETO, GYRO_WORKS = 2.5, 0.5
 #: by more than the first number is the wheels'. Beyond the second, units or signs of the gyro are wrong.
 GYRO_SCALE, GYRO_UNITS = 0.04, 2.0
 
+#: Where turns are too few for a scale: the gyro leaves more than the first number of the heading, and so many times more than it
+#: would with a free scale. More than all of it is left by wrong units and signs.
+GYRO_LEAVES, GYRO_TIMES = 0.1, 3.0
+
 #: Residuals that grow by less than this when they are added up over seconds are noise on dead reckoning: noise alone gives 0.8 to
 #: 1.3, lidar odometry that drifts 2 and more. Names decide then, since noise may be a sensor's, or added to odometry.
 GROWS = 1.5
@@ -124,11 +128,7 @@ def classify(source: PoseSource, evidence: Evidence | None, doubt: Doubt = Doubt
             "the gyro's scale is wrong"
         )
         return Classified(source, Origin.WHEELS, said, evidence, is_by_data=True)
-    if lateral is True and source.hint in (Origin.WHEELS, Origin.FUSED) and _is_noise_alone(evidence):
-        said = (
-            f"it is dead reckoning with {_lateral_text(evidence)} of noise: odometry with added noise, or a measured pose of a "
-            "robot that hardly slips"
-        )
+    if lateral is True and source.is_called_odometry and (said := _added_noise(evidence)):
         return _by_name(source, evidence, Doubt.ADDED_NOISE, said)
     if lateral is True:
         return Classified(source, Origin.INDEPENDENT, _independent_sentence(evidence), evidence, is_by_data=True)
@@ -168,14 +168,32 @@ def _is_vetoed(e: Evidence) -> bool:
 
 def _is_gyro_other(e: Evidence) -> bool:
     """Whether the wheels explain the heading, and the gyro turned farther or less."""
-    if e.gyro_scale is None or not 1.0 / GYRO_UNITS < e.gyro_scale < GYRO_UNITS:
+    return e.gyro_scale is not None and e.yaw_wheels_share < HEADING_FOLLOWS and _turns_unlike_gyro(e)
+
+
+def _added_noise(e: Evidence) -> str:
+    """Why what is called odometry may be dead reckoning with noise: the residuals do not add up, as slip and drift do, or the
+    heading is none that was measured. Empty where neither is so."""
+    if e.growth is not None and e.growth < GROWS:
+        return (
+            f"it is dead reckoning with {_lateral_text(e)} of noise: odometry with added noise, or a measured pose of a robot "
+            "that hardly slips"
+        )
+    if _turns_unlike_gyro(e):
+        return (
+            f"its heading does not turn as the gyro does, and it moves sideways by {_lateral_text(e)}: odometry with added "
+            "noise, or scale or clock of the gyro are wrong"
+        )
+    return ""
+
+
+def _turns_unlike_gyro(e: Evidence) -> bool:
+    """Whether the gyro explains the heading with another scale only."""
+    if e.gyro_scale is not None:
+        return 1.0 / GYRO_UNITS < e.gyro_scale < GYRO_UNITS and abs(e.gyro_scale - 1.0) > GYRO_SCALE
+    if e.yaw_gyro_share is None or e.yaw_gyro_free_share is None:
         return False
-    return e.yaw_wheels_share < HEADING_FOLLOWS and abs(e.gyro_scale - 1.0) > GYRO_SCALE
-
-
-def _is_noise_alone(e: Evidence) -> bool:
-    """Whether what dead reckoning leaves does not add up, as slip and drift do."""
-    return e.growth is not None and e.growth < GROWS
+    return GYRO_LEAVES < e.yaw_gyro_share < 1.0 and e.yaw_gyro_share > GYRO_TIMES * e.yaw_gyro_free_share
 
 
 def _moves_sideways(e: Evidence) -> bool | None:

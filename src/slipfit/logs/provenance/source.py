@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from slipfit.logs.drive_log import Channel
-from slipfit.logs.topics import ABOARD, OUTSIDE, words_of
+from slipfit.logs.topics import ABOARD, OUTSIDE, POSE_COVARIANCE, POSE_STAMPED, words_of
 
 _OUTSIDE = (*OUTSIDE, "vrpn", "gazebo")
 _ODOMETRY_WORDS = ("odom", "odometry", "wheel", "wheels", "encoder", "encoders", "controller", "dead", "reckoning")
@@ -41,6 +41,12 @@ class PoseSource:
     def is_named_outside(self) -> bool:
         """Whether the name promises motion capture or a simulator's truth."""
         return self._has(_OUTSIDE)
+
+    @property
+    def is_called_odometry(self) -> bool:
+        """Whether its name is odometry's, or its frame where the message type is: poses without a speed are of other nodes."""
+        by_name = self._has((*_ODOMETRY_WORDS, *_FUSED_WORDS))
+        return self.hint in (Origin.WHEELS, Origin.FUSED) and (by_name or self.type not in (POSE_STAMPED, POSE_COVARIANCE))
 
     @property
     def hint(self) -> Origin:
