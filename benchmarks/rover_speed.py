@@ -80,9 +80,9 @@ def serpentines() -> None:
     batch = simulate_many(robot, scenario, {"mass_kg": mass_kg}, ends_only=True)
     wall_s = time.perf_counter() - begin_s
     simulated_s = SERPENTINES * float(batch.time_s[-1])
-    steps = simulated_s / scenario.step_s
+    steps = simulated_s / scenario.time_step_s
     print(
-        f"\n{SERPENTINES} serpentines of {batch.time_s[-1]:g} s at {1e3 * scenario.step_s:g} ms with guidance and books, "
+        f"\n{SERPENTINES} serpentines of {batch.time_s[-1]:g} s at {1e3 * scenario.time_step_s:g} ms with guidance and books, "
         f"all cores: {wall_s:.1f} s, {simulated_s / wall_s:,.0f} times real time, {1e9 * wall_s / steps:.0f} ns per step"
     )
 

@@ -57,7 +57,7 @@ def run_kernel(kernel, robot, ground, scenario, n=1, *, change=None, replaced=No
         batch = replaced(batch)
     columns = len(skid_steer.BODY_COLUMNS) + len(skid_steer.WHEEL_COLUMNS) * table.shape[1]
     out, status = np.empty((n, len(table) // every + 1, columns)), np.empty(n)
-    kernel(batch, 0, n, 1, every, scenario.step_s, out, status)
+    kernel(batch, 0, n, 1, every, scenario.time_step_s, out, status)
     return out, status
 
 

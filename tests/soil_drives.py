@@ -31,8 +31,8 @@ def drive(robot, scenario, ground="dry_sand", *, vary=None, every=10, in_lanes=F
     out = np.empty((n, steps // every + 1, len(rough.BODY6_COLUMNS) + 4 * per_wheel + more))
     status = np.empty(n)
     kernel = rough.in_lanes if in_lanes else rough.one_by_one.py_func
-    kernel(batch, 0, n, hold, every, scenario.step_s, out, status)
+    kernel(batch, 0, n, hold, every, scenario.time_step_s, out, status)
     found = Resolved(rover.Rover(), robot, scenario, ground)
     columns = rover.columns_of(len(robot.wheels.at_m.value), is_in_space=True)
-    time_s = np.arange(out.shape[1]) * every * scenario.step_s
+    time_s = np.arange(out.shape[1]) * every * scenario.time_step_s
     return Batch(Run(found, values, n, vary or {}), time_s, out, status, columns, np.full(n, np.inf))

@@ -73,7 +73,7 @@ def dropped(mass_height_m, pitch_up_rad, roll_rad, *, are_belts_held=True, mu=0.
     return np.where((verdict == track_verdict.RUNNING) | (verdict == track_verdict.TIMED_OUT), energy, np.nan)
 
 
-def _step_s(scenario):
+def track_step_s(scenario):
     """Of a scenario that no drive type has filled in."""
     return scenario.in_steps_of(0.0005, 0.02).time_step_s
 
@@ -82,14 +82,14 @@ def driven(robot, scenario, vary=None, *, seconds=None, alone=False, begin=None)
     """Records after each step of climbs that are not looked at beforehand (a start inside the ground is not refused), and their
     verdicts; side by side, or each by itself. `begin` has fields to replace."""
     values, n = climbs.varied_numbers(robot, scenario, vary or {})
-    steps, hold = round((seconds or scenario.duration_s) / _step_s(scenario)), 10
-    runs = climbs.climb_runs(robot, scenario, values, n, hold * _step_s(scenario), steps // hold + 1)
+    steps, hold = round((seconds or scenario.duration_s) / track_step_s(scenario)), 10
+    runs = climbs.climb_runs(robot, scenario, values, n, hold * track_step_s(scenario), steps // hold + 1)
     # A record after each step asks for a command for each step.
     share = np.repeat(runs.told.share.array, hold)
     runs = runs._replace(told=runs.told._replace(share=Shared(share)), begin=runs.begin._replace(**(begin or {})))
     out, status = np.empty((n, steps + 1, len(tracked.TRACK_COLUMNS))), np.empty(n)
     kernel = tracked.one_by_one if alone else tracked.in_lanes
-    kernel(as_batch(runs, n), 0, n, 1, 1, _step_s(scenario), out, status)
+    kernel(as_batch(runs, n), 0, n, 1, 1, track_step_s(scenario), out, status)
     return out, status
 
 
@@ -118,12 +118,12 @@ def has_climbed(height_m, edge_radius_m, mu, *, nose_on_edge):
     robot, scenario, mu = plain_climber(), slow_climb(height_m, edge_radius_m), np.asarray(mu, dtype=float)
     values, n = climbs.varied_numbers(robot, scenario, {"mu_static": mu})
     hold = 10
-    steps = round(scenario.duration_s / _step_s(scenario))
-    batch = as_batch(climbs.climb_runs(robot, scenario, values, n, hold * _step_s(scenario), steps // hold), n)
+    steps = round(scenario.duration_s / track_step_s(scenario))
+    batch = as_batch(climbs.climb_runs(robot, scenario, values, n, hold * track_step_s(scenario), steps // hold), n)
     if nose_on_edge:
         batch = batch._replace(begin=as_batch(_laid_on_edge(height_m, edge_radius_m, float(batch.rules.goal[0])), n))
     out, status = np.empty((n, 2, len(tracked.TRACK_COLUMNS))), np.empty(n)
-    tracked.in_lanes(batch, 0, n, hold, steps, _step_s(scenario), out, status)
+    tracked.in_lanes(batch, 0, n, hold, steps, track_step_s(scenario), out, status)
     return status == track_verdict.CLIMBED
 
 

@@ -89,7 +89,7 @@ def test_half_the_step_overshoots_alike():
     """SPEC 7.4: halving the step changes results by less than a tenth of the stated tolerance of .3 points."""
     coarse = overshoots(table_one("lynxmotion_4wd3_shaft"))
     scenario = find_scenario("rover_voltages")
-    fine = overshoots(simulate("lynxmotion_4wd3_shaft", scenario.model_copy(update={"step_s": 0.5 * scenario.step_s})))
+    fine = overshoots(simulate("lynxmotion_4wd3_shaft", scenario.model_copy(update={"step_s": 0.5 * scenario.time_step_s})))
     assert fine == pytest.approx(coarse, abs=0.03)
 
 

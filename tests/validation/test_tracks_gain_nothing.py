@@ -10,7 +10,7 @@ from slipfit.library import TrackedRobot, find_robot
 from slipfit.simulation import climb as climbs
 from slipfit.simulation.climb_start import depth_at_start_m
 from slipfit.simulation.scenario import find_scenario
-from tracks import climb, driven, gained_beyond_motors
+from tracks import climb, driven, gained_beyond_motors, track_step_s
 
 #: What a step may gain, J: beside its disc a run bears at once where an edge passes its end, as deep as the disc does; a dent of
 #: 0.2 mm under the robot's weight holds k d^2.5 / 2.5 = 0.023 J (docs/theory/tracked, Ends).
@@ -33,7 +33,7 @@ def test_on_fields_robots_gain_no_more_than_their_motors_give(terrain):
         obstacle = {"kind": "field", "terrain": terrain, "run_m": 0.5, "start_m": [x, y], "heading_rad": heading}
         scenario = climb(mu_static=0.8, obstacle=obstacle, duration_s=2.0)
         records, _ = driven(robot, scenario, alone=True)
-        gained = np.cumsum(gained_beyond_motors(records, scenario.step_s), axis=1)
+        gained = np.cumsum(gained_beyond_motors(records, track_step_s(scenario)), axis=1)
         assert gained.max() < DENT_J
 
 
@@ -52,7 +52,7 @@ def test_ditches_end_alike_alone_and_side_by_side(width_m):
     assert codes.tolist() == codes_alone.tolist()
     assert alone[:, :200, :3] == pytest.approx(beside[:, :200, :3], abs=1e-9)  # on level ground
     for records in (beside, alone):
-        assert gained_beyond_motors(records, scenario.step_s).max() < DENT_J
+        assert gained_beyond_motors(records, track_step_s(scenario)).max() < DENT_J
 
 
 @pytest.mark.parametrize("degrees", [10, 20, 30, 45])
@@ -60,7 +60,7 @@ def test_curbs_of_the_library_met_askew_give_nothing(degrees):
     """Flippers began to bear at their roots, beside the sprockets, 20 mm deep: 2400 J in a step at 30 degrees, 126 J at 45."""
     scenario = find_scenario(f"curb_117mm_yaw_{degrees}deg")
     records, _ = driven(_packbot(), scenario, seconds=6.0, alone=True)
-    assert gained_beyond_motors(records, scenario.step_s).max() < DENT_J
+    assert gained_beyond_motors(records, track_step_s(scenario)).max() < DENT_J
 
 
 def _askew(count):
@@ -75,7 +75,7 @@ def test_none_of_96_curbs_met_askew_gives_anything(without):
     """Sharp curbs of 50 to 170 mm, up to 57 degrees from square. Without flippers 14 of 100 such kicked by more than 5 J."""
     scenario = climb(mu_static=0.8, obstacle={"kind": "curb", "height_m": 0.1}, duration_s=8.0)
     records, _ = driven(_packbot(*without), scenario, _askew(96))
-    gained = gained_beyond_motors(records, scenario.step_s).max(axis=1)
+    gained = gained_beyond_motors(records, track_step_s(scenario)).max(axis=1)
     print(np.sort(gained)[-5:])
     assert gained.max() < 2.0 * DENT_J
 

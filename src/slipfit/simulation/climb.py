@@ -60,7 +60,7 @@ def check_begin(robot: TrackedRobot, climb: Scenario, v: Values, batch: Any, n: 
 
 
 def climb_numbers(robot: TrackedRobot, climb: Scenario) -> Values:
-    """Every number of a run that can be varied, by its name."""
+    """Every number of a run, by its name."""
     ground, task = climb.ground, task_of(climb)
     static, dynamic = ground.friction()
     x, _, height = robot.centre_of_mass_m.value
@@ -81,6 +81,12 @@ def climb_numbers(robot: TrackedRobot, climb: Scenario) -> Values:
         "gravity_mps2": ground.gravity_on(find_ground(ground.surface) if ground.surface else None),
         **({name: getattr(climb.start, key) for name, key in _START_ON_TERRAIN.items()} if ground.terrain else {}),
     }
+
+
+def variable_numbers(robot: TrackedRobot, climb: Scenario) -> Values:
+    """Those that can be varied: an obstacle's only where there is one."""
+    absent = () if climb.ground.obstacle else _NO_OBSTACLE
+    return {name: value for name, value in climb_numbers(robot, climb).items() if name not in absent}
 
 
 def climb_bounds(robot: TrackedRobot, climb: Scenario) -> dict[str, tuple[float, float]]:
@@ -104,14 +110,14 @@ def climb_bounds(robot: TrackedRobot, climb: Scenario) -> dict[str, tuple[float,
         "start_y_m": (-1e6, 1e6),
         "heading_rad": (-np.pi, np.pi),
     }
-    known = climb_numbers(robot, climb)
+    known = variable_numbers(robot, climb)
     return {name: limits for name, limits in found.items() if name in known}
 
 
 def varied_numbers(robot: TrackedRobot, climb: Scenario, vary: Mapping[str, Any]) -> tuple[Values, int]:
     """Numbers of all runs by name, those that vary as arrays, and how many runs there are."""
     values = climb_numbers(robot, climb)
-    arrays, n = checked_arrays(vary, values, climb_bounds(robot, climb))
+    arrays, n = checked_arrays(vary, variable_numbers(robot, climb), climb_bounds(robot, climb))
     if "mu_static" in arrays and "mu_dynamic" not in arrays:  # what slides keeps its share of what holds
         arrays["mu_dynamic"] = arrays["mu_static"] * (values["mu_dynamic"] / values["mu_static"])
     elif "mu_dynamic" in arrays:  # and never grips better

@@ -319,8 +319,8 @@ def test_what_does_not_fit_is_a_sentence(more, words):
 
 
 def test_what_is_no_robot_is_a_sentence():
-    with pytest.raises(ParameterError, match="skid-steer, tracked or omni"):
-        estimate("husky", log_of(TRUTH, 10))
+    with pytest.raises(ParameterError, match="robot is of type int; expected a Robot"):
+        estimate(3, log_of(TRUTH, 10))
 
 
 def test_an_effective_track_says_which_slip_to_expect():

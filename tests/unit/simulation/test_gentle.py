@@ -28,11 +28,11 @@ def test_profiles_cover_the_way_and_keep_to_their_share(profile, speed):
     scenario = Scenario(commands=move.commands(), step_s=0.0005)
     speeds = command_table(OHIO, scenario) @ np.linalg.pinv(OHIO.wheel_map()).T
     assert np.abs(speeds[:, 1:]).max() < 1e-12
-    assert speeds[:, 0].sum() * scenario.step_s == pytest.approx(0.4, rel=2e-3)
-    slopes = (speeds[20:, 0] - speeds[:-20, 0]) / (20 * scenario.step_s)
+    assert speeds[:, 0].sum() * scenario.time_step_s == pytest.approx(0.4, rel=2e-3)
+    slopes = (speeds[20:, 0] - speeds[:-20, 0]) / (20 * scenario.time_step_s)
     assert slopes.max() == pytest.approx(0.5 * limits[0], rel=0.03)
     assert slopes.min() == pytest.approx(-0.5 * limits[1], rel=0.03)
-    assert move.duration_s == pytest.approx(len(speeds) * scenario.step_s - REST_S, abs=1e-3)
+    assert move.duration_s == pytest.approx(len(speeds) * scenario.time_step_s - REST_S, abs=1e-3)
 
 
 def test_profiles_save_the_slip_of_steps():

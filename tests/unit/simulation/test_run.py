@@ -172,7 +172,7 @@ def test_a_scenario_may_be_what_its_file_holds():
     [
         ("p3at", {"command": []}, "scenario: "),
         ("p3at", 3, "scenario is of type int; expected a Scenario"),
-        (3, Scenario(commands=[{"for_s": 1.0, "v_mps": 0.2}]), "robot is of type int; expected a robot"),
+        (3, Scenario(commands=[{"for_s": 1.0, "v_mps": 0.2}]), "robot is of type int; expected a Robot"),
     ],
 )
 def test_what_is_no_scenario_and_no_robot_is_refused_with_a_sentence(robot, scenario, said):

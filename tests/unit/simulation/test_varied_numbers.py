@@ -12,7 +12,7 @@ from slipfit.contact import LAWS
 from slipfit.library import OmniRobot, find_ground, find_robot
 from slipfit.library.drives import ROBOTS
 from slipfit.simulation import Scenario, simulate, simulate_many
-from slipfit.simulation.climb import climb_bounds, climb_numbers
+from slipfit.simulation.climb import climb_bounds, variable_numbers
 from slipfit.simulation.drives import VEHICLES
 from slipfit.simulation.scenario import Command, Start, Stop, find_scenario
 from slipfit.twin import Twin
@@ -194,13 +194,13 @@ CLIMBS = {
     "field": climb(mu_static=0.8, obstacle={"kind": "field", "terrain": "bump_3cm", "run_m": 0.5}, duration_s=0.2),
 }
 PACKBOT = find_robot("packbot")
-CLIMB_NUMBERS = [(kind, name) for kind, climb in CLIMBS.items() for name in climb_numbers(PACKBOT, climb)]
+CLIMB_NUMBERS = [(kind, name) for kind, climb in CLIMBS.items() for name in variable_numbers(PACKBOT, climb)]
 
 
 @pytest.mark.parametrize(("kind", "name"), CLIMB_NUMBERS, ids=lambda entry: entry)
 def test_a_run_of_a_batch_of_climbs_is_the_single_climb_with_its_number(kind, name):
     climb = CLIMBS[kind]
-    values = other_values(name, float(climb_numbers(PACKBOT, climb)[name]), climb_bounds(PACKBOT, climb))
+    values = other_values(name, float(variable_numbers(PACKBOT, climb)[name]), climb_bounds(PACKBOT, climb))
     batch = simulate_many(PACKBOT, climb, {name: values})
     for i, value in enumerate(values):
         alone, run = simulate(*climb_with(PACKBOT, climb, name, value)), batch.run(i)

@@ -15,9 +15,9 @@ from slipfit.simulation.climb import (
     check_reachable,
     check_step,
     climb_bounds,
-    climb_numbers,
     climb_runs,
     outline_of,
+    variable_numbers,
     varied_numbers,
 )
 from slipfit.simulation.climb_start import check_flippers
@@ -80,7 +80,7 @@ class Tracked:
 
     def numbers(self, robot: TrackedRobot, ground: Any, scenario: Any) -> Values:
         """Every number of a run that can be varied, by its name."""
-        return climb_numbers(robot, scenario)
+        return variable_numbers(robot, scenario)
 
     def bounds(self, robot: TrackedRobot, ground: Any, scenario: Any) -> Bounds:
         """Between which values they may lie."""

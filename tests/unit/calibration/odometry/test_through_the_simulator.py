@@ -23,8 +23,8 @@ def found(value):
 def with_commands(log, scenario, every_s=0.05):
     """The log with what the robot was told, as a driver would note it."""
     table = command_table(P3AT, scenario)
-    rows = np.arange(0, len(table), round(every_s / scenario.step_s))
-    stamps = np.round(rows * scenario.step_s * 1e9).astype(np.int64)
+    rows = np.arange(0, len(table), round(every_s / scenario.time_step_s))
+    stamps = np.round(rows * scenario.time_step_s * 1e9).astype(np.int64)
     return log.having(Channel("commands", stamps, table[rows][:, :2], ("left_speed_radps", "right_speed_radps")))
 
 
