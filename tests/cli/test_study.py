@@ -138,7 +138,7 @@ def test_what_takes_long_is_announced(slipfit, tmp_path, monkeypatch):
             "uncertain.curb.friction.normal: found [0.6]; give mean and standard deviation",
         ),
         ({"step_climb": None, "robot": "p3at", "scenario": "no_such"}, "there is no scenario"),
-        ({"step_climb": None, "robot": "p3at", "scenario": "curb_117mm"}, "climbs are for tracked robots"),
+        ({"step_climb": None, "robot": "p3at", "scenario": "curb_117mm"}, "obstacles are not simulated for wheels yet"),
         ({"twin": "no.yaml", "step_climb": None, "scenario": "step_and_spin"}, "no such file"),
         ({"uncertain": {"curb.friction": 0.6}}, "uncertain.curb.friction"),
     ],
