@@ -116,7 +116,7 @@ def test_ctrl_c_says_what_was_being_done(slipfit, recorded, monkeypatch, tmp_pat
 
 
 def test_ctrl_c_outside_of_the_work_is_told_too(slipfit, monkeypatch):
-    def interrupted(_):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("slipfit.library.skid_steer_robot", interrupted)

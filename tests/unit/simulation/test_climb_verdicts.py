@@ -68,7 +68,7 @@ def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
     """Neither ahead nor back, by the same sums: 100 Pa give 7.1 N and a little of the arcs. On 3 kPa the drive reaches its end,
     and no obstacle means no margin."""
     held, free = (
-        simulate(plain_climber(), climb(mu_static=0.8, soil=mud(cohesion).soil, speed_mps=speed_mps, duration_s=12.0))
+        simulate(plain_climber(), climb(mu_static=0.8, soil=mud(cohesion).ground.soil, speed_mps=speed_mps, duration_s=12.0))
         for cohesion in (100.0, 3000.0)
     )
     assert held.outcome is Outcome.STUCK_IN_SOIL
@@ -80,7 +80,7 @@ def test_a_robot_without_an_obstacle_is_stuck_in_the_same_mud(speed_mps):
 
 def test_a_robot_that_sinks_to_its_middle_is_stuck():
     """Mud a twentieth as stiff: W / (A k) would be 0.88 m."""
-    soil = mud(3000.0).soil | {"k_phi": 5e3}
+    soil = mud(3000.0).ground.soil | {"k_phi": 5e3}
     deep = simulate(plain_climber(), climb(mu_static=0.8, soil=soil, speed_mps=0.0, duration_s=2.0))
     assert deep.outcome is Outcome.STUCK_IN_SOIL
     assert deep["z_m"][-1] < 0.0
