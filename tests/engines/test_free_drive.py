@@ -39,7 +39,7 @@ def test_engine_and_twin_drive_together(engine, share, heading_deg, need, tmp_pa
     exported = export_mjcf(twin) if engine == "mujoco" else export_sdf(twin, FORTRESS, settings=ExportSettings(world=True))
     exported.save(path)
     ours = simulate(twin.robot, DRIVE, ground=twin.ground(twin.ground_name(None)))
-    run = find_engine(engine).run(path, WheelCommands(command_table(twin.robot, DRIVE), DRIVE.step_s))
+    run = find_engine(engine).run(path, WheelCommands(command_table(twin.robot, DRIVE), DRIVE.time_step_s))
     theirs = run.trajectory()
     x, y, heading = (
         np.interp(ours.time_s, theirs.time_s, column - column[0]) for column in (theirs.x_m, theirs.y_m, theirs.heading_rad)
