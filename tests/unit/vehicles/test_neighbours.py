@@ -91,7 +91,7 @@ def test_tracked_robots(name):
 @pytest.mark.slow
 def test_tracked_robots_over_terrain():
     """Slow: no other test has these runs in lanes, and they take a minute to compile."""
-    obstacle = {"kind": "field", "terrain": "bump_3cm", "run_m": 0.5}
-    scenario = {"mu_static": 0.8, "obstacle": obstacle, "duration_s": 1.0, "speed_mps": 0.3}
+    ground = {"shape": "terrain", "terrain": "bump_3cm", "mu_static": 0.8}
+    scenario = {"ground": ground, "straight": {"speed_mps": 0.3, "distance_m": 0.5}, "stop": {"after_s": 1.0}}
     ranges = {"start_x_m": (0.2, 1.2), "mu_static": (0.1, 1.2), "mass_kg": (15.0, 60.0), "speed_mps": (0.1, 0.9)}
     assert_alike_in_any_order(lambda vary: simulate_many("packbot", scenario, vary), ranges)
