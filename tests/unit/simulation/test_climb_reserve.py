@@ -9,7 +9,7 @@ from slipfit.errors import ParameterError, SimulationError
 from slipfit.simulation import simulate_many
 from slipfit.simulation.climb_reserve import GripReserve, grip_reserve
 from slipfit.simulation.outcome import Outcome
-from slipfit.simulation.scenario import find_scenario
+from slipfit.simulation.scenario import Stop, find_scenario
 from tracks import climb as flat
 from tracks import plain_climber
 
@@ -146,7 +146,7 @@ def test_one_run_alone_has_the_reserve_of_a_run_among_others():
 
 def test_soil_and_friction_may_be_as_weak_or_strong_as_can_be():
     """Factors stop at what such numbers may be (60°, a friction of 5, 20 Pa); nothing is refused on the way."""
-    soil = find_scenario("curb_117mm").model_copy(update={"duration_s": 0.5})
+    soil = find_scenario("curb_117mm").model_copy(update={"stop": Stop(after_s=0.5)})
     vary = {"mu_static": np.array([5.0, 1e-6]), "friction_angle_rad": np.array([1.04, 0.0]), "cohesion_pa": np.array([1e6, 21.0])}
     assert not grip_reserve("packbot", soil, vary).is_found.any()
 
