@@ -333,10 +333,10 @@ def _along_others(
 
 def _gyro_scale(steps: Intervals, gyro: Gyro) -> float | None:
     """Scale of the pose's running heading over the gyro's, with a free bias. Headings and not their changes are compared, so
-    that filters do not count."""
+    that filters do not count. A delay beyond the searched ones would be taken for a scale: clocks may be far apart."""
     turned = np.cumsum(steps.turned_rad)
     found: list[tuple[float, float]] = []
-    for late_s in np.arange(EARLIEST_S, LATEST_S + 1e-9, 2.0 * COARSE_S):
+    for late_s in np.arange(-FARTHEST_S, FARTHEST_S + 1e-9, 2.0 * COARSE_S):
         ends = [np.interp(when - late_s, gyro.time_s, gyro.angle_rad) for when in (steps.begin_s, steps.end_s)]
         trend = np.column_stack([np.ones(len(steps)), np.cumsum(steps.end_s - steps.begin_s)])
         swing, own = (v - trend @ np.linalg.lstsq(trend, v, rcond=None)[0] for v in (np.cumsum(ends[1] - ends[0]), turned))
