@@ -18,12 +18,12 @@ def summary_of(t: Quantities) -> str:
 def _tracked_rows(t: Quantities) -> list[str]:
     heading = t.heading_rad
     ahead = np.cos(heading[0]) * (t.x_m[-1] - t.x_m[0]) + np.sin(heading[0]) * (t.y_m[-1] - t.y_m[0])
-    up = round(t["z_m"][-1] - t["z_m"][0], 3) + 0.0  # no "-0.000"
+    up = t["z_m"][-1] - t["z_m"][0]
     margin = "" if t.margin is None else f", margin {t.margin:+.3f}"
     rows = [
         f"{t.robot}, {t.scenario}",
         f"  verdict  {t.outcome.value} ({t.stopped_at_s:.2f} s{margin})",
-        f"  place    {ahead:.3f} m ahead, {up:+.3f} m up, heading {np.degrees(heading[-1]):.1f}°",
+        f"  place    {ahead:z.3f} m ahead, {up:+z.3f} m up, heading {np.degrees(heading[-1]):z.1f}°",
         f"  nose     up to {np.degrees(t.pitch_up_rad.max()):.1f}° up",
     ]
     if np.nanmax(t["deepest_m"]) > 0.0:
@@ -34,9 +34,11 @@ def _tracked_rows(t: Quantities) -> list[str]:
 
 def _wheeled_rows(t: Quantities) -> list[str]:
     turned = float(t.heading_rad[-1] - t.heading_rad[0])
-    asked = f" of {np.degrees(t.commanded_turn_rad):.1f}° commanded" if np.isfinite(t.commanded_turn_rad) else ""
+    asked = f" of {np.degrees(t.commanded_turn_rad):z.1f}° commanded" if np.isfinite(t.commanded_turn_rad) else ""
     slope = f" at {np.degrees(t.slope_rad):.3g}°" if t.slope_rad else ""
-    first = f"{t.robot} on {t.ground}{slope}: {t.time_s[-1]:.4g} s, {t.distance_m:.3f} m, turned {np.degrees(turned):.1f}°{asked}"
+    first = (
+        f"{t.robot} on {t.ground}{slope}: {t.time_s[-1]:.4g} s, {t.distance_m:.3f} m, turned {np.degrees(turned):z.1f}°{asked}"
+    )
     rows = [first, *_outcome_rows(t)]
     if t.has_failed_at_once:
         return rows
@@ -52,8 +54,8 @@ def _outcome_rows(t: Quantities) -> list[str]:
 
 def _motion_rows(t: Quantities) -> list[str]:
     return [
-        f"  end      x {t.x_m[-1]:.4f} m  y {t.y_m[-1]:.4f} m  heading {np.degrees(t.heading_rad[-1]):.2f}°",
-        f"  speed    {t['vx_mps'].min():.3f} to {t['vx_mps'].max():.3f} m/s ahead, {np.abs(t['vy_mps']).max():.3f} m/s "
+        f"  end      x {t.x_m[-1]:z.4f} m  y {t.y_m[-1]:z.4f} m  heading {np.degrees(t.heading_rad[-1]):z.2f}°",
+        f"  speed    {t['vx_mps'].min():z.3f} to {t['vx_mps'].max():z.3f} m/s ahead, {np.abs(t['vy_mps']).max():.3f} m/s "
         f"sideways, {np.abs(t['yaw_rate_radps']).max():.3f} rad/s at most",
     ]
 

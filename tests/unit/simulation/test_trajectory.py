@@ -153,3 +153,10 @@ def test_a_run_that_stopped_being_finite_says_so(motion):
     text = motion([0.0, 1.0], x_m=np.nan, load_n=np.nan, outcome=Outcome.DIVERGED).summary()
     assert Outcome.DIVERGED.value in text
     assert "all on the ground" not in text
+
+
+def test_a_summary_has_no_negative_zeros(motion):
+    """A number that is rounded to zero has no sign."""
+    run = motion([0.0, 1.0], x_m=[0.0, -1e-6], heading_rad=[0.0, -1e-6], vx_mps=[-1e-6, 0.0])
+    assert "turned 0.0°" in run.summary()
+    assert "-0.0" not in run.summary()
