@@ -242,7 +242,7 @@ def _sentence(model: type[BaseModel], data: Any, error: ValidationError) -> str:
     path, *others = dict.fromkeys(_path(p["loc"], data, is_missing=p["type"] == "missing") for p in problems)
     also = f" (and {len(others)} more to mend)" if others else ""
     if first["type"] == "extra_forbidden":
-        return f"unknown key '{path}'; {nearest(str(first['loc'][-1]), _keys_at(model, first['loc']))}{also}"
+        return f"unknown key '{path}'; {_meant(model, first['loc'], path)}{also}"
     if first["type"] == "missing":
         return f"key '{path}' is missing{also}"
     if first["type"] == "union_tag_not_found":
@@ -272,16 +272,31 @@ def _path(loc: Sequence[int | str], data: Any, *, is_missing: bool) -> str:
     return "".join(parts)
 
 
-def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
-    """The keys that are known where an unknown one stands; if it is like none of them, those below which it may belong to. Of its
-    path, names of a mapping's entries and of a union's members are no fields and lead no deeper."""
+def _meant(model: type[BaseModel], loc: Sequence[int | str], path: str) -> str:
+    """What an unknown key may have meant, as a clause: the same key in its place below, or the nearest of those that are known
+    where it stands; if it is like none of them, of those below."""
+    found, sought = _models_at(model, loc[:-1]), str(loc[-1])
+    places = sorted({place for m in found for place in _places_below(m, sought)})
+    if places:
+        return "did you mean " + " or ".join(f"'{path.removesuffix(sought)}{place}'" for place in places[:3]) + "?"
+    own, below = {name for m in found for name in _fields(m)}, set().union(*(_keys_below(m) for m in found))
+    return nearest(sought, below if _close(sought, below) and not _close(sought, own) else own)
+
+
+def _models_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[type[BaseModel]]:
+    """The models that a path leads to. Names of a mapping's entries and of a union's members are no fields and lead no deeper."""
     found = _models(model)
-    for entry in loc[:-1]:
+    for entry in loc:
         deeper = [_models(field.annotation) for m in found for name, field in _fields(m).items() if name == entry]
         found = set().union(*deeper) or found
-    own, below = {name for m in found for name in _fields(m)}, set().union(*(_keys_below(m) for m in found))
-    sought = str(loc[-1])
-    return below if _close(sought, below) and not _close(sought, own) else own
+    return found
+
+
+def _places_below(model: type[BaseModel], sought: str) -> set[str]:
+    """Where a key of this name stands in the models in a model."""
+    found = {(name, inner) for name, field in _fields(model).items() for inner in _models(field.annotation)}
+    here = {f"{name}.{sought}" for name, inner in found if sought in _fields(inner)}
+    return here.union(*({f"{name}.{place}" for place in _places_below(inner, sought)} for name, inner in found))
 
 
 def _keys_below(model: type[BaseModel]) -> set[str]:

@@ -155,7 +155,7 @@ def test_keys_that_a_robot_on_wheels_cannot_use_are_refused_with_those_it_can(ro
         ({"ground": {"surface": None}}, "give either surface"),
         ({"stop": {"after_s": 5.0}}, "stop.after_s is for straight drives"),
         ({"commands": [], "straight": {"distance_m": 1.0, "speed_mps": 0.0}}, "never arrives; give stop.after_s"),
-        ({"obstacle": {"kind": "curb"}}, "unknown key 'obstacle'; did you mean 'obstacle'"),
+        ({"obstacle": {"kind": "curb"}}, "unknown key 'obstacle'; did you mean 'ground.obstacle'"),
     ],
 )
 def test_ground_and_task_fit_together(changes, sentence):
