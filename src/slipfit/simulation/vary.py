@@ -23,6 +23,8 @@ def checked_arrays(
 
     known  numbers of a run by name; `bounds` may name more, between which they may lie; `short` names accepted for them
     """
+    if not isinstance(vary, Mapping):
+        raise SimulationError(f"vary: found {shown(vary)}; expected arrays by name, as {{'mass_kg': [20.0, 30.0]}}")
     arrays: dict[str, Any] = {}
     for key, given in vary.items():
         name = short.get(key, key)

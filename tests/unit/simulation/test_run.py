@@ -136,6 +136,7 @@ def test_every_number_of_a_run_can_be_varied(name):
 @pytest.mark.parametrize(
     ("vary", "complaint"),
     [
+        ([{"mass_kg": 20.0}], "expected arrays by name"),
         ({"mas_kg": [1.0]}, "no number 'mas_kg' in this run; did you mean 'mass_kg'"),
         ({"mass_kg": [1.0, 2.0], "slope_rad": [0.0]}, "lengths differ"),
         ({"mass_kg": [20.0, -1.0]}, "mass_kg = -1 kg lies outside"),
