@@ -1,5 +1,6 @@
 """Bags of ROS 1 and ROS 2 through rosbags, without ROS: what is in them, and a drive log from it."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -38,7 +39,7 @@ def _damage_told(path: Path, kind: str, doing: Callable[[], str]) -> Iterator[No
     except SlipfitError:
         raise
     except Exception as error:
-        said = " ".join(str(error).split())[:200]
+        said = re.sub(r"\b\w+Error\((.*)\)", r"\1", " ".join(str(error).split()))[:200].rstrip(".")
         raise LogError(
             f"{path}: {doing()} failed ({said or type(error).__name__}); the file is damaged: {_REMEDY[kind]}"
         ) from None

@@ -294,6 +294,13 @@ def test_a_bag_that_was_cut_off_is_told_with_a_remedy(name, write, tmp_path):
             read_log(tmp_path / name)
 
 
+def test_metadata_that_lack_a_key_are_told_in_words(tmp_path):
+    (tmp_path / "metadata.yaml").write_text("rosbag2_bagfile_information:\n  version: 5\n")
+    with pytest.raises(LogError, match="'relative_file_paths'") as raised:
+        read_log(tmp_path)
+    assert "KeyError" not in str(raised.value)
+
+
 @pytest.mark.parametrize("name", ["run.mcap", "run.bag", "run.db3", "run.csv", "run.csv.gz", "run.xyz"])
 def test_empty_and_alien_files_are_told(name, tmp_path):
     path = tmp_path / name
