@@ -171,12 +171,13 @@ def _gaps(channel: Channel, periods: np.ndarray, median: float) -> list[Finding]
         return []
     longest = gaps[np.argmax(periods[gaps])]
     lost = periods[gaps].sum() / max(periods.sum(), 1e-9)
+    count = f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}"
     return [
         Finding(
             Severity.WARNING if periods[longest] > 0.5 or lost > 0.02 else Severity.INFO,
             channel.name,
             "gaps",
-            f"{len(gaps)} gaps, the longest {periods[longest]:.3f} s at {channel.time_s[longest]:.2f} s "
+            f"{count}, the longest {periods[longest]:.3f} s at {channel.time_s[longest]:.2f} s "
             f"(period {median * 1e3:.3g} ms), {100 * lost:.1f} % of the time",
             "check the load of the recording computer; nothing is filled in",
             float(periods[longest]),
