@@ -56,11 +56,12 @@ def body_imu(
     channel: Channel, frame: str, tree: TransformTree | None, body: str | None
 ) -> tuple[Channel, tuple[float, float, float] | None, list[str]]:
     """An IMU's readings along the body's axes, its position in the body, and what to say about it."""
-    if tree is None or body is None or not frame or frame == body or {frame, body} - set(tree.frames):
+    if tree is None or body is None or not frame or frame == body:
         return channel, None, []
-    mount = _static(tree, body, frame)
+    mount = None if {frame, body} - set(tree.frames) else _static(tree, body, frame)
     if mount is None:
-        return channel, None, []
+        said = f"imu: no static transforms between {body} and {frame}; its axes are taken for those of the body"
+        return channel, None, [said]
     x, y, z = (float(part) for part in mount.translation)
     turn = 2.0 * float(np.arcsin(min(1.0, float(np.linalg.norm(mount.quaternion[:3])))))
     said = f"imu: {frame} is {x:.3f} m ahead, {y:.3f} m left and {z:.3f} m above {body} by the transforms"

@@ -21,7 +21,7 @@ from slipfit.logs import DriveLog
 from slipfit.logs.channels import POSE
 from slipfit.logs.poses import SILENT_S, silent_steps
 from slipfit.logs.provenance import with_truth
-from slipfit.logs.provenance.truth import WHAT_TO_RECORD
+from slipfit.logs.provenance.truth import POSES_TO_RECORD
 from slipfit.logs.wheel_motion import TurnCounts, WheelMotion, wheel_motion
 
 #: A pose that is silent while the wheels roll farther than this (m) has missed a part of the path.
@@ -159,10 +159,10 @@ def name_of(log: DriveLog) -> str:
 def poses_at(log: DriveLog, stamps_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which stamps lie within the pose's recording, and the true poses there (x, y, heading unwrapped)."""
     if POSE not in log:
-        why = f" ({log.truth.sentence()})" if log.truth is not None and log.truth.poses else ""
+        told = log.truth.sentence() if log.truth is not None and log.truth.poses else "no pose is independent of the wheels"
         raise LogError(
-            f"{name_of(log)}: there is no pose that is independent of the wheels{why}; expected a recording of where the robot "
-            f"was, beside its encoders: {WHAT_TO_RECORD}; --truth TOPIC overrules this"
+            f"{name_of(log)}: {told}; expected a recording of where the robot was, beside its encoders: record "
+            f"{POSES_TO_RECORD}; --truth TOPIC overrules this"
         )
     pose = log[POSE]
     seen = np.isfinite(pose.values[:, :3]).all(axis=1)

@@ -71,10 +71,15 @@ class Doubt(Enum):
     """Why the data do not decide."""
 
     NO_WHEELS = "no encoders to compare it with"
+    AT_REST = "the wheels stand still, so that they tell nothing of it"
     NO_POSES = "it has fewer than three poses with x, y and yaw that differ"
     NO_MOTION = "too little motion to compare it with the wheels"
     ADDED_NOISE = "it is dead reckoning with noise"
     UNCLEAR = "its lateral motion is neither that of dead reckoning nor clearly measured"
+
+
+#: Doubts of poses that there was nothing to compare with.
+NOT_COMPARED = (Doubt.NO_WHEELS, Doubt.AT_REST)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -239,7 +244,7 @@ def _by_name(source: PoseSource, evidence: Evidence | None, doubt: Doubt, reason
     """Names promise independence where there is nothing to compare with; beside wheels, only names of motion capture and of
     simulators do."""
     hint = source.hint
-    is_believed = hint is Origin.INDEPENDENT and (source.is_named_outside or doubt is Doubt.NO_WHEELS)
+    is_believed = hint is Origin.INDEPENDENT and (source.is_named_outside or doubt in NOT_COMPARED)
     if is_believed and doubt is not Doubt.NO_POSES:
         return Classified(source, hint, f"by its name or frame; {reason}", evidence, doubt=doubt)
     of = "" if hint in (Origin.UNKNOWN, Origin.INDEPENDENT) else f"; its name or frame is that of {hint.value}"

@@ -111,6 +111,15 @@ def turned_wheels(log: DriveLog, origin_ns: int) -> Turned | None:
     return None
 
 
+def are_at_rest(log: DriveLog) -> bool:
+    """Whether there are encoders, and nothing that they report changes."""
+    channel = log.channels.get(names.ENCODERS)
+    if channel is None:
+        return False
+    values = channel.values[np.isfinite(channel.values).all(axis=1)]
+    return len(values) >= 20 and not np.ptp(values, axis=0).any()
+
+
 def _turned(
     channel: Channel, quantity: str, columns: list[str], origin_ns: int, left: tuple[int, ...], right: tuple[int, ...]
 ) -> Turned | None:

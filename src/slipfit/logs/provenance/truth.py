@@ -13,16 +13,18 @@ import numpy as np
 from slipfit.errors import LogError
 from slipfit.logs import channels as names
 from slipfit.logs.drive_log import NANOSECONDS, Channel, DriveLog
-from slipfit.logs.provenance.classify import SMOOTH, Classified, Doubt, classify, is_isotropic
+from slipfit.logs.provenance.classify import NOT_COMPARED, SMOOTH, Classified, Doubt, classify, is_isotropic
 from slipfit.logs.provenance.evidence import evidence_of
-from slipfit.logs.provenance.motion import gyro_of, tracks_of, turned_wheels
+from slipfit.logs.provenance.motion import are_at_rest, gyro_of, tracks_of, turned_wheels
 from slipfit.logs.provenance.source import Origin, PoseSource
 from slipfit.logs.topics import ABOARD, EXACT_TYPE, OUTSIDE, words_of
 
 #: What `--truth` is where no pose is to be used.
 NONE = "none"
 
-WHAT_TO_RECORD = "record an IMU, or a pose from motion capture, lidar, camera or RTK GNSS"
+#: What tells of slip, for logs in which nothing does.
+POSES_TO_RECORD = "a pose from motion capture, lidar, camera or RTK GNSS"
+WHAT_TO_RECORD = f"record an IMU, or {POSES_TO_RECORD}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -86,7 +88,7 @@ def classified_poses(log: DriveLog) -> tuple[Classified, ...]:
     found = []
     for source in sources:
         if wheels is None or not set(names.POSE_COLUMNS) <= set(source.channel.columns):
-            found.append(classify(source, None, Doubt.NO_WHEELS))
+            found.append(classify(source, None, Doubt.AT_REST if wheels is None and are_at_rest(log) else Doubt.NO_WHEELS))
             continue
         tracks = tracks_of(source, log, origin_ns)
         seen = [e for track in tracks if (e := evidence_of(track, wheels, gyro)) is not None]
@@ -158,7 +160,7 @@ def _is_usable(pose: Classified) -> bool:
         return False
     is_mapped, e = pose.source.type in ("", EXACT_TYPE), pose.evidence
     is_noisy = e is not None and e.smoothness < SMOOTH and is_isotropic(e)
-    if pose.doubt is Doubt.NO_WHEELS:
+    if pose.doubt in NOT_COMPARED:
         return True
     return is_mapped and (pose.doubt is Doubt.NO_MOTION or (pose.doubt is Doubt.UNCLEAR and is_noisy))
 
