@@ -35,3 +35,12 @@ def test_lag_and_delay_of_a_twin_act_in_the_command(slipfit):
     end_m = _end_m(slipfit, twin)
     assert end_m == pytest.approx(V_MPS * (2.5 - DELAY_S - LAG_S), rel=5e-3)
     assert end_m == sf.simulate(twin, "drive.yaml").x_m[-1]
+
+
+def test_a_key_that_a_twin_cannot_use_is_told_with_the_scenario_that_has_it(slipfit):
+    known_twin().save("twin.yaml")
+    Path("climb.yaml").write_text(f"{DRIVE}start: {{flipper_angle_rad: 0.1}}\n")
+    result = slipfit("simulate", "twin.yaml", "--scenario", "climb.yaml")
+    assert result.code == 2
+    assert "climb.yaml: start.flipper_angle_rad: " in " ".join(result.err.split())
+    assert "twin.yaml" not in result.err

@@ -69,7 +69,7 @@ def simulate(
     drive = find_scenario(scenario) if scenario else standard_drive(driver.drive)
     is_twin = found.twin is not None
     asked_by = robot if is_twin else None if ground else scenario
-    with _told_with(asked_by):
+    with _told_with(asked_by, keys_of=scenario):
         resolved = resolve(driver, drive, ground)
         chosen, surface = resolved.robot, resolved.ground
     drive = _tilted(drive, slope_deg, uphill_deg)
@@ -194,10 +194,14 @@ def _climb(
 
 
 @contextlib.contextmanager
-def _told_with(file: str | None) -> Iterator[None]:
-    """What turns out to be wrong with a drive is told with the file that asks for it."""
+def _told_with(file: str | None, keys_of: str | None = None) -> Iterator[None]:
+    """What turns out to be wrong with a drive is told with the file that asks for it; keys with the one that has them."""
+    from slipfit.simulation.scenario_keys import UnusedKeyError
+
     try:
         yield
+    except UnusedKeyError as error:
+        raise UnusedKeyError(f"{keys_of or file}: {error}" if keys_of or file else str(error)) from None
     except SlipfitError as error:
         raise type(error)(f"{file}: {error}" if file else str(error)) from None
 

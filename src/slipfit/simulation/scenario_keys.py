@@ -14,13 +14,17 @@ from slipfit.simulation.scenario import Scenario
 Unused = Mapping[str, str]
 
 
+class UnusedKeyError(SimulationError):
+    """A scenario has a key that the robot cannot use."""
+
+
 def check_keys(scenario: Scenario, robot: str, unused: Unused) -> None:
     """The first key of a scenario that differs from its default and that this robot has no use for becomes a sentence."""
     for key in _written(scenario.model_dump(by_alias=True, exclude_defaults=True, exclude_none=True)):
         plain = re.sub(r"\[\d+\]", "", key)
         found = next((name for name in unused if plain == name or plain.startswith(f"{name}.")), None)
         if found:
-            raise SimulationError(f"{_cut(key, found)}: {robot} {unused[found]}; {_instead(found, unused)}")
+            raise UnusedKeyError(f"{_cut(key, found)}: {robot} {unused[found]}; {_instead(found, unused)}")
 
 
 def _cut(key: str, name: str) -> str:
