@@ -29,5 +29,14 @@ def test_margin_is_the_angle_left(felt, half, name):
     assert tip_over_margin(AT, (0.0, 0.0, 0.06), f)[0] == pytest.approx(math.atan(half / 0.06) - slope)
 
 
+def test_wheels_within_others_are_no_edge():
+    """Six wheels of three axles, and one place twice: the edges are those of the outer four."""
+    inner = np.array([[0.0, 0.1245], [0.0, -0.1245], [0.1, 0.1245], [0.02, 0.05]])
+    f = np.array([[1.0, -0.7, 9.0], [-2.0, 0.3, 8.0], [0.1, 3.0, 9.81]])
+    com = (0.01, -0.02, 0.08)
+    outer = tip_over_margin(AT, com, f)
+    assert tip_over_margin(np.vstack([inner, AT]), com, f) == pytest.approx(outer, rel=1e-12)
+
+
 def test_a_flying_robot_has_no_margin():
     assert np.isnan(tip_over_margin(AT, (0.0, 0.0, 0.06), np.array([[0.0, 0.0, 0.01]]))[0])

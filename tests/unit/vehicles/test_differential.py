@@ -109,6 +109,23 @@ def test_a_route_and_its_energy():
     assert drive.x_m[-1] == pytest.approx(0.8, abs=0.06)
 
 
+def test_tip_over_margin_is_that_of_wheels_and_caster():
+    """At rest atan(d / h) of the nearest edge of the triangle of supports: the axle, 4 mm ahead of the center of mass."""
+    drive = simulate(BURGER, rest() | {"energy": True})
+    assert drive.smallest_tip_over_margin_rad == pytest.approx(np.arctan(BEHIND_M / HEIGHT_M), rel=1e-9)
+
+
+def test_tip_over_margin_across_the_edge_from_wheel_to_caster():
+    """A mass near the left wheel: the nearest edge joins it with the caster, its distance by the formula of a line."""
+    at = np.array([-0.03, 0.045])
+    robot = burger(centre_of_mass_m=given([*at.tolist(), HEIGHT_M]))
+    wheel, caster = np.array([0.0, 0.5 * TRACK_M]), np.array([-CASTER_M, 0.0])
+    along, to = caster - wheel, at - wheel
+    distance_m = abs(along[0] * to[1] - along[1] * to[0]) / np.hypot(*along)
+    drive = simulate(robot, rest() | {"energy": True})
+    assert drive.smallest_tip_over_margin_rad == pytest.approx(np.arctan(distance_m / HEIGHT_M), rel=1e-9)
+
+
 def test_terrain_and_soil_are_refused_with_the_reason():
     with pytest.raises(SlipfitError, match=r"stands on casters.*on a terrain they would sink"):
         simulate(BURGER, "crater_rim")

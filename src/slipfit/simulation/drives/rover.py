@@ -167,12 +167,11 @@ class Rover(Wheeled):
         body = _from_space(body, batch.time_s[:until]) if is_in_space else _from_plane(body, into_mps2)
         felt = np.column_stack([body["fx_mps2"], body["fy_mps2"], body["fz_mps2"]])
         com = [_value(batch, f"centre_of_mass_{axis}_m", i) for axis in ("x", "y", "height")]
-        at_m = np.array(robot.wheels.at_m.value)
         columns = body | wheels | {"time_s": batch.time_s[:until]}
         columns |= {"wheel_speed_radps": wheels["speed_radps"], "wheel_angle_rad": wheels["angle_rad"]}
         columns["rim_mps"] = wheels["speed_radps"] * _value(batch, "radius_m", i)
         columns["sinkage_m"] = wheels["sinkage_m"] if is_on_soil else np.zeros_like(wheels["sinkage_m"])
-        columns["tip_over_margin_rad"] = tip_over_margin(at_m, (com[0], com[1], com[2]), felt)
+        columns["tip_over_margin_rad"] = tip_over_margin(robot.supports_m, (com[0], com[1], com[2]), felt)
         route = batch.scenario.route
         motion = Trajectory(
             {name: columns[name] for name in BALANCE_COLUMNS},
