@@ -17,6 +17,7 @@ from slipfit.logs.inspection.sides import require_both_sides
 from slipfit.logs.inspection.signs import correct_one_side, correct_signs
 from slipfit.logs.inspection.stamps import drop_bad_numbers, look_at_rates, put_in_order
 from slipfit.logs.inspection.swapped import correct_swapped_acceleration, correct_swapped_pose
+from slipfit.logs.inspection.tilt import level_axes
 from slipfit.logs.inspection.units import correct_units
 from slipfit.logs.inspection.values import correct_axes, drop_repeated, look_for_rails, measure_resolution
 from slipfit.logs.provenance import with_truth
@@ -41,6 +42,7 @@ CHECKS: tuple[Callable[[DriveLog, SkidSteerRobot], Step], ...] = (
     require_motion,
     look_at_robot,
     correct_clocks,
+    level_axes,
     measure_rest,
     measure_lever_arm,
 )
