@@ -7,8 +7,7 @@ from pydantic import ConfigDict, model_validator
 
 from slipfit.library.parameter import VectorParameter, Vectors
 from slipfit.library.skid_steer_robot import SkidSteerRobot, Wheels
-from slipfit.vehicles.differential import MOST_CASTERS, wheels_and_casters
-from slipfit.vehicles.loads import spring_shares
+from slipfit.vehicles.differential import MOST_CASTERS, is_stable, wheels_and_casters
 
 
 class DrivenWheels(Wheels):
@@ -57,7 +56,7 @@ class DifferentialRobot(SkidSteerRobot):
     @model_validator(mode="after")
     def _centre_of_mass_between_the_wheels(self) -> "DifferentialRobot":
         x, y, height = self.centre_of_mass_m.value
-        if (spring_shares(self.supports_m) @ [1.0, x, y]).min() < 0.0:
+        if not is_stable(self.supports_m, x, y):
             raise ValueError(
                 f"centre_of_mass_m = [{x:g}, {y:g}] lies outside wheels and casters; the robot would tip over at rest"
             )

@@ -54,6 +54,36 @@ def test_two_casters_share_as_equal_springs():
     assert simulate(robot, rest()).load_n[0] == pytest.approx(np.full(2, 0.25 * MASS_KG * G), rel=1e-12)
 
 
+@pytest.mark.parametrize("ahead_m", [0.05, 0.07, -0.06])
+def test_with_one_of_two_casters_off_the_ground_the_rest_is_statics(ahead_m):
+    """Wheels at x = 0, casters at +-l: past l / 2 equal springs would pull at one caster. It lifts off, moments about the axle
+    give the other m g x / l, and each wheel has half of what is left."""
+    robot = burger(casters_m=given([[0.08, 0.0], [-0.08, 0.0]]), centre_of_mass_m=given([ahead_m, 0.0, 0.031]))
+    left = 0.5 * MASS_KG * G * (1.0 - abs(ahead_m) / 0.08)
+    assert simulate(robot, rest()).load_n[0] == pytest.approx(np.full(2, left), rel=1e-9)
+
+
+def test_with_a_wheel_off_the_ground_the_rest_is_statics():
+    """Casters on the center line, a mass at y > b / 2: the right wheel lifts off, and moments give the left one m g y / b."""
+    robot = burger(casters_m=given([[0.08, 0.0], [-0.08, 0.0]]), centre_of_mass_m=given([0.0, 0.06, 0.031]))
+    drive = simulate(robot, rest())
+    assert drive.load_n[0] == pytest.approx([MASS_KG * G * 0.06 / 0.08, 0.0], rel=1e-9, abs=1e-12)
+    assert list(drive.lifted_wheels) == [1]
+
+
+def test_casters_at_the_corners_behind():
+    """A trapezoid of supports with the mass near a wheel: the caster on the other side lifts off, and three balances remain,
+    solved here for the places of the three."""
+    casters, (x, y) = [[-0.1, 0.04], [-0.1, -0.04]], (-0.01, 0.06)
+    robot = burger(casters_m=given(casters), centre_of_mass_m=given([x, y, 0.031]))
+    on = np.array([[0.0, 0.08], [0.0, -0.08], casters[0]])
+    shares = np.linalg.solve(np.vstack([np.ones(3), on.T]), [1.0, x, y])
+    assert (shares > 0.0).all()
+    springs = np.linalg.pinv(np.vstack([np.ones(4), np.vstack([on, casters[1]]).T])) @ [1.0, x, y]
+    assert springs[3] < 0.0  # that caster would be pulled at
+    assert simulate(robot, rest()).load_n[0] == pytest.approx(MASS_KG * G * shares[:2], rel=1e-9)
+
+
 def test_weight_that_a_lifted_caster_leaves_goes_to_the_wheels():
     """Hard braking moves the resultant ahead of the axle: the caster is off, and wheels carry all of the weight."""
     robot = burger(centre_of_mass_m=given([-0.002, 0.0, 0.08]))
