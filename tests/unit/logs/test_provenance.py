@@ -349,3 +349,39 @@ def test_a_gyro_with_wrong_units_or_sign_is_no_evidence_against_a_measured_pose(
     log = log_of(measured(0.003, slip=0.0), slip=0.0)
     rates = Channel("imu", log["imu"].stamps_ns, unit * log["imu"].values, log["imu"].columns)
     assert origin_of(log.having(rates)) is Origin.INDEPENDENT
+
+
+def smoothed(pose, columns, time_constant_s):
+    """A low pass of first order on some columns."""
+    kept, out = np.exp(-STEP_S / time_constant_s), pose.copy()
+    for k in range(1, len(out)):
+        out[k, columns] = kept * out[k - 1, columns] + (1.0 - kept) * pose[k, columns]
+    return out
+
+
+def extrapolated(pose, every):
+    """What a node publishes between slower poses: each continued with the velocity since the one before."""
+    at = np.arange(len(pose))
+    known = np.maximum(at // every, 1) * every
+    change = pose[known] - pose[known - every]
+    return pose[known] + change * ((at - known) / every)[:, None]
+
+
+@pytest.mark.parametrize("gyro", [True, False], ids=["gyro", "no gyro"])
+@pytest.mark.parametrize("columns", [[0, 1], [0, 1, 2]], ids=["positions", "poses"])
+@pytest.mark.parametrize("time_constant_s", [0.5, 1.0, 2.0])
+def test_odometry_that_creeps_on_behind_a_slow_filter_is_not_independent(time_constant_s, columns, gyro):
+    """The filter moves while the wheels stand, and sideways after a turn: no noise of a measurement."""
+    for seed in range(3):
+        pose = smoothed(wheel_odometry(seed=seed), columns, time_constant_s)
+        assert "pose" not in with_truth(log_of(pose, "odometry", gyro=gyro, rate=2, seed=seed))
+        assert origin_of(log_of(pose, gyro=gyro, rate=2, seed=seed)) is not Origin.INDEPENDENT
+
+
+@pytest.mark.parametrize("gyro", [True, False], ids=["gyro", "no gyro"])
+@pytest.mark.parametrize("every", [10, 20], ids=["10 Hz", "5 Hz"])
+def test_odometry_that_is_extrapolated_between_its_poses_is_not_independent(every, gyro):
+    """It jumps back at each new pose; of two intervals of 0.1 s between slow poses one has the jump."""
+    for seed in range(3):
+        pose = extrapolated(wheel_odometry(seed=seed), every)
+        assert origin_of(log_of(pose, gyro=gyro, rate=2, seed=seed)) is not Origin.INDEPENDENT

@@ -53,6 +53,10 @@ GROWS = 1.5
 #: White noise (correlation of neighbors) counts from 0.1 mm on where intervals are shorter than this (s).
 WHITE, WHITE_M, SHORT_S = -0.3, 1e-4, 0.3
 
+#: Neighbors of white noise correlate by -0.5, and no noise of a measurement by less than this: what does goes up and down with
+#: every second interval, as poses that a node extrapolates between slower ones.
+SAWTOOTH = -0.7
+
 #: A quantity follows the wheels where they leave at most this share of it over a second: exact odometry leaves 0.1 %, smoothed
 #: one and integrated commands 3 %. A heading that the wheels leave more of than the second number comes from elsewhere.
 FOLLOWS, HEADING_FOLLOWS = 0.1, 0.06
@@ -202,6 +206,9 @@ def _turns_unlike_gyro(e: Evidence) -> bool:
 
 
 def _moves_sideways(e: Evidence) -> bool | None:
+    is_sawtooth = e.smoothness < SAWTOOTH and e.interval_s < SHORT_S
+    if is_sawtooth and e.lateral_m > NO_LATERAL_M:
+        return None
     is_white = e.smoothness < WHITE and e.interval_s < SHORT_S and e.lateral_m > max(WHITE_M, FLOORS_SOME * e.floor_m)
     if is_white and e.forward_m > 0.5 * e.lateral_m:
         return True
@@ -211,7 +218,8 @@ def _moves_sideways(e: Evidence) -> bool | None:
     if e.smoothness < NOISY and e.lateral_m > max(noise, LATERAL_SHARE * e.step_m, FLOORS_SOME * e.floor_m):
         return True
     if e.lateral_m > max(LATERAL_M, LATERAL_SHARE * e.step_m, FLOORS_SOME * e.floor_m):
-        is_large = e.lateral_m > LARGE_M and (e.smoothness < LESS_SMOOTH or e.forward_share > FOLLOWS)
+        is_slip = e.forward_share > FOLLOWS and e.yaw_wheels_share > HARDLY_SLIPS  # else a filter on positions alone
+        is_large = e.lateral_m > LARGE_M and (e.smoothness < LESS_SMOOTH or is_slip)
         return True if e.smoothness < SMOOTH or is_large else None
     if e.lateral_m < max(NO_LATERAL_M, NO_LATERAL_SHARE * e.step_m, FLOORS_NONE * e.floor_m):
         jumps = e.lateral_rms_m > max(JUMPY * max(e.lateral_m, e.floor_m), 10.0 * LATERAL_M)

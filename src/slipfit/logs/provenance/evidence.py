@@ -436,8 +436,15 @@ def _floor(track: Track, wheels: Turned, steps: Intervals, shape: Gyro, seen: Re
 
 
 def _at_rest(steps: Intervals, wheels: Turned, lateral_m: np.ndarray, late_s: float) -> float | None:
-    """Lateral displacement per interval while no wheel turns: there the forward one still holds what a filter has to make up."""
+    """Lateral noise per interval while no wheel turns: there the forward one still holds what a filter has to make up. A filter
+    of seconds creeps on after the wheels have stopped, sideways, too: then only what changes from one interval to the next counts
+    (of white noise on positions its variance is three times that of one displacement, of creeping next to nothing)."""
     margin = TAP_S + 0.1
     turned = np.abs(wheels.at(steps.end_s - late_s + margin) - wheels.at(steps.begin_s - late_s - margin)).max(axis=1)
     still = turned <= max(1.5 * wheels.step_rad, 1e-4)
-    return robust_std(lateral_m[still], about=0.0) if still.sum() >= 8 else None
+    if still.sum() < 8:
+        return None
+    changes = np.diff(lateral_m)[still[1:] & still[:-1] & steps.is_next[1:]]
+    level = robust_std(lateral_m[still], about=0.0)
+    noise = robust_std(changes, about=0.0) / np.sqrt(3.0) if len(changes) >= 8 else level
+    return level if noise > 0.5 * level else noise
