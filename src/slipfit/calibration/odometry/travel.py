@@ -159,7 +159,7 @@ def name_of(log: DriveLog) -> str:
 def poses_at(log: DriveLog, stamps_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which stamps lie within the pose's recording, and the true poses there (x, y, heading unwrapped)."""
     if POSE not in log:
-        told = log.truth.sentence() if log.truth is not None and log.truth.poses else "no pose is independent of the wheels"
+        told = log.truth.sentence() if log.truth is not None and log.truth.poses else "there is no pose"
         raise LogError(
             f"{name_of(log)}: {told}; expected a recording of where the robot was, beside its encoders: record "
             f"{POSES_TO_RECORD}; --truth TOPIC overrules this"

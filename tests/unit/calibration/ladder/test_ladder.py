@@ -12,6 +12,7 @@ from slipfit.calibration.ladder.rungs import RegressedRung, drifting_icr, equal_
 from slipfit.errors import LogError
 from slipfit.library import find_robot
 from slipfit.logs import Channel
+from slipfit.logs.provenance import with_truth
 from slipfit.logs.rims import rims_of, seldom_hz
 from slipfit.report.ladder_figure import draw_ladder
 from unit.calibration.ladder.known_drives import known_drive
@@ -179,11 +180,12 @@ class TestBadInput:
         assert 0.6 < drive.windows.is_trusted.mean() < 1.0
 
     def test_a_pose_that_contradicts_everything_costs_the_pose_only(self):
-        """It drifts by 4 m/s: the gyro still tells the track, and the summary says what was left out."""
+        """It drifts by 4 m/s, and the user calls it independent: the gyro alone determines the track, and the summary says so."""
         log = logged_drive()
         pose = log["pose"]
         values = pose.values + np.outer(4.0 * pose.stamps_ns / 1e9, [1.0, 0.0, 0.0])
-        drive = drive_of(log.having(Channel("pose", pose.stamps_ns, values, pose.columns)), HUSKY)
+        drifting = log.having(Channel("pose", pose.stamps_ns, values, pose.columns))
+        drive = drive_of(with_truth(drifting, "pose"), HUSKY)
         assert any("the pose is not used" in note for note in drive.notes)
         found = fit_rung(track_and_gain(HUSKY), drive.rims, drive.windows)
         width = (TRUTH["y_left_m"] - TRUTH["y_right_m"]) / (0.5 * (TRUTH["gain_left"] + TRUTH["gain_right"]))
