@@ -335,15 +335,15 @@ def _gyro_scale(steps: Intervals, gyro: Gyro) -> float | None:
     """Scale of the pose's running heading over the gyro's, with a free bias. Headings and not their changes are compared, so
     that filters do not count. A delay beyond the searched ones would be taken for a scale: clocks may be far apart."""
     turned = np.cumsum(steps.turned_rad)
-    found: list[tuple[float, float]] = []
+    found: list[tuple[float, float, float]] = []
     for late_s in np.arange(-FARTHEST_S, FARTHEST_S + 1e-9, 2.0 * COARSE_S):
         ends = [np.interp(when - late_s, gyro.time_s, gyro.angle_rad) for when in (steps.begin_s, steps.end_s)]
         trend = np.column_stack([np.ones(len(steps)), np.cumsum(steps.end_s - steps.begin_s)])
         swing, own = (v - trend @ np.linalg.lstsq(trend, v, rcond=None)[0] for v in (np.cumsum(ends[1] - ends[0]), turned))
-        if robust_std(swing, about=0.0) > LEAST_SWING_RAD:
-            scale = float(swing @ own / (swing @ swing))
-            found.append((_rms(own - scale * swing), scale))
-    return min(found)[1] if found else None
+        scale = float(swing @ own / max(float(swing @ swing), 1e-12))
+        found.append((_rms(own - scale * swing), scale, robust_std(swing, about=0.0)))
+    _, best, swung_rad = min(found)  # of the delay that fits: at another one a swing that is too small may look large enough
+    return best if swung_rad > LEAST_SWING_RAD else None
 
 
 def _growth(steps: Intervals, wheels: Turned, gyro: Gyro | None, by_wheels: Gyro, late_s: float) -> float | None:
