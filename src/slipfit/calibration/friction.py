@@ -2,7 +2,7 @@
 
     tilt      mu = tan(theta)                           angle at which the robot begins to slide: static
     pull      mu = F / (m g cos a) + tan(a)             force while all wheels slip, or the locked robot is dragged
-    stall     mu = T / (R m g cos a) + tan(a)           torque of all wheels together while they spin and the robot is held
+    stall     mu = T / (R m g cos a)                    torque of all wheels together while they spin and the robot is held
     braking   mu = v^2 / (2 g d cos a) - tan(a)         locked wheels, distance from speed v to rest: sliding
 
 The mean of the readings has the variance u^2 = s^2 / n + b^2: their scatter s, and b from what all readings share (mass,
@@ -10,8 +10,8 @@ torque constant, radius). The 90 % interval is mean +- t u, with Student's t at 
 Satterthwaite, nu = u^4 / ((s^2 / n)^2 / (n - 1)). A stated error of a reading takes the place of a smaller scatter.
 
 Symbols    theta angle of the plane · F drawbar force · T torque at the wheels · m mass · R wheel radius · g gravity · v speed
-           · d distance · a slope, positive where the weight adds to what the wheels hold (pull, stall: the robot pulls
-           uphill; braking: it drives uphill)
+           · d distance · a slope, positive where the weight adds to what the wheels hold (pull: the robot pulls uphill;
+           braking: it drives uphill). Torque is what the wheels hold by itself: a slope only takes load from a stall test
 Reference  Coulomb's law on a rigid body; interval: JCGM 100:2008 annex G.4
 Valid for  all wheels on the ground and all of them sliding; the load as a whole counts, its distribution does not
 """
@@ -127,7 +127,8 @@ def pull(
 ) -> Friction:
     """Friction from the force on the drawbar: mu = F / (m g cos a) + tan(a)."""
     _positive("pull: a force", forces_n, "N")
-    readings = [held(f, mass, gravity_mps2, slope_rad, _stated("the error of a force", force_std_n)) for f in forces_n]
+    std = _stated("the error of a force", force_std_n)
+    readings = [of_drawbar(f, mass, gravity_mps2, slope_rad, std) for f in forces_n]
     return combined("pull", kind, readings, shared=_relative(mass), source=source)
 
 
@@ -143,14 +144,14 @@ def stall(
     kind: str = SLIDING,
     source: str = "typed readings",
 ) -> Friction:
-    """Friction from the torque of all wheels together while they spin: mu = T / (R m g cos a) + tan(a).
+    """Friction from the torque of all wheels together while they spin: mu = T / (R m g cos a).
 
     `relative_std` is what the torques share, such as the spread of the torque constant over its value.
     """
     _positive("stall: a torque", torques_nm, "N m")
     std = _stated("the error of a torque", torque_std_nm)
     forces = [(torque / radius.value, None if std is None else std / radius.value) for torque in torques_nm]
-    readings = [held(force, mass, gravity_mps2, slope_rad, error) for force, error in forces]
+    readings = [of_wheels(force, mass, gravity_mps2, slope_rad, error) for force, error in forces]
     shared = math.hypot(_relative(mass), _relative(radius), relative_std)
     return combined("stall", kind, readings, shared=shared, source=source)
 
@@ -181,10 +182,15 @@ def braking(
     return combined("braking", SLIDING, readings, source=source)
 
 
-def held(force_n: float, mass: Parameter, gravity_mps2: float, slope_rad: float, std_n: float | None) -> Reading:
-    """One reading from what the wheels held together."""
+def of_wheels(force_n: float, mass: Parameter, gravity_mps2: float, slope_rad: float, std_n: float | None) -> Reading:
+    """One reading from the force of all wheels together on the ground."""
     load_n = mass.value * gravity_mps2 * math.cos(slope_rad)
-    return Reading(force_n / load_n + math.tan(slope_rad), None if std_n is None else std_n / load_n)
+    return Reading(force_n / load_n, None if std_n is None else std_n / load_n)
+
+
+def of_drawbar(force_n: float, mass: Parameter, gravity_mps2: float, slope_rad: float, std_n: float | None) -> Reading:
+    """One reading from the force on the drawbar: uphill, the wheels hold the weight's part along the slope as well."""
+    return of_wheels(force_n + mass.value * gravity_mps2 * math.sin(slope_rad), mass, gravity_mps2, slope_rad, std_n)
 
 
 def torque_constant(robot: SkidSteerRobot, given: Parameter | None) -> Parameter:

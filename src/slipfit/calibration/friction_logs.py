@@ -14,12 +14,12 @@ Where nothing slid, the largest value that lasted is a bound.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from slipfit.calibration.friction import SLIDING, STATIC, Friction, Reading, combined, held
+from slipfit.calibration.friction import SLIDING, STATIC, Friction, Reading, combined, of_drawbar, of_wheels
 from slipfit.errors import LogError
 from slipfit.library import Parameter, SkidSteerRobot
 from slipfit.library.robot import DcMotor
@@ -86,7 +86,11 @@ def pull_log(log: DriveLog, robot: SkidSteerRobot, mass: Parameter, gravity_mps2
     """The force on the drawbar while the wheels slide."""
     time_s, force, start_ns = _columns(log, DRAWBAR, ("force_n",))
     sliding = _sliding(log, robot, start_ns, time_s) if ENCODERS in log.channels else np.zeros(len(time_s), dtype=bool)
-    return _held_readings(log, time_s, np.abs(force[:, 0]), sliding, mass, gravity_mps2, slope_rad)
+
+    def reading(force_n: float, std_n: float | None) -> Reading:
+        return of_drawbar(force_n, mass, gravity_mps2, slope_rad, std_n)
+
+    return _held_readings(log, time_s, np.abs(force[:, 0]), sliding, reading)
 
 
 def stall_log(
@@ -104,7 +108,11 @@ def stall_log(
     rim = _rim_speed(log, robot, start_ns, time_s)
     torque = np.abs(constant.value * currents.sum(axis=1) - drag * rim / radius)
     sliding = _sliding(log, robot, start_ns, time_s)
-    return _held_readings(log, time_s, torque / radius, sliding, mass, gravity_mps2, slope_rad)
+
+    def reading(force_n: float, std_n: float | None) -> Reading:
+        return of_wheels(force_n, mass, gravity_mps2, slope_rad, std_n)
+
+    return _held_readings(log, time_s, torque / radius, sliding, reading)
 
 
 def braking_log(log: DriveLog, robot: SkidSteerRobot, gravity_mps2: float, slope_rad: float) -> list[Reading]:
@@ -205,25 +213,23 @@ def _error(design: np.ndarray, variance: float) -> float:
 
 
 def _held_readings(
-    log: DriveLog, time_s: np.ndarray, force: np.ndarray, sliding: np.ndarray, mass: Parameter, g: float, slope: float
+    log: DriveLog, time_s: np.ndarray, force: np.ndarray, sliding: np.ndarray, reading_of: Callable[[float, float | None], Reading]
 ) -> list[Reading]:
-    """One reading for every while in which the wheels slid; else a bound."""
+    """One reading for every while in which the wheels slid, by what a force (N) and its error tell; else a bound."""
     if time_s[-1] - time_s[0] < LASTING_S:
         raise LogError(f"{_name(log)}it lasts {time_s[-1] - time_s[0]:.2g} s; expected {LASTING_S:g} s or more")
     readings = []
     for a, b in _runs(sliding):
         if time_s[b] - time_s[a] >= LASTING_S:
             mean, std = _plateau(time_s[a : b + 1], force[a : b + 1])
-            reading = held(mean, mass, g, slope, std)
+            reading = reading_of(mean, std)
             readings.append(Reading(reading.mu, reading.std, note=f"{mean:.4g} N, {time_s[a]:.1f} to {time_s[b]:.1f} s"))
     if readings:
         return readings
     reach = max(1, round(LASTING_S / _interval(time_s)))
     whole = uniform_filter1d(force, reach, mode="nearest")[reach // 2 : max(reach // 2 + 1, len(force) - reach // 2)]
     largest = float(whole.max())
-    return [
-        Reading(held(largest, mass, g, slope, None).mu, is_bound=True, note=f"held {largest:.4g} N, no wheel was seen to slide")
-    ]
+    return [Reading(reading_of(largest, None).mu, is_bound=True, note=f"held {largest:.4g} N, no wheel was seen to slide")]
 
 
 def _plateau(time_s: np.ndarray, force: np.ndarray) -> tuple[float, float]:

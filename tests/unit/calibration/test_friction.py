@@ -55,6 +55,15 @@ def test_stall_is_torque_over_radius_and_load():
     assert result.mu.std / result.mu.value == pytest.approx(math.hypot(0.1 / 10.8, 0.03))
 
 
+def test_stall_on_a_slope_is_torque_over_the_load_across_it():
+    """14.2 N m on wheels of 0.09 m hold 157.8 N whatever the slope; 33 kg press on 6 degrees with 321.8 N: 0.490."""
+    result = friction.stall(
+        [14.2], Parameter("mass_kg", 33.0, std=0.0), Parameter("radius_m", 0.09), slope_rad=math.radians(6.0), torque_std_nm=0.1
+    )
+    assert result.mu.value == pytest.approx(14.2 / 0.09 / (33.0 * G * math.cos(math.radians(6.0))))
+    assert result.mu.value == pytest.approx(0.490, abs=5e-4)
+
+
 @pytest.mark.parametrize("slope", [-0.1, 0.0, 0.2])
 def test_slopes_drop_out(slope):
     """Energy: m v²/2 = (mu cos a + sin a) m g d going up; statics: F = (mu cos a - sin a) m g pulling up. mu = 0.6."""
