@@ -9,7 +9,7 @@
 #include <cmath>
 
 constexpr int W = 4, MOST_PASSES = 4;
-constexpr double SPEED_FLOOR = 0.02, STICK_SPEED = 1e-6, SMALLEST_SLIP = 1e-9, TOLERATED_EXCESS = 0.01;
+constexpr double SPEED_FLOOR = 0.02, STICK_SPEED = 1e-6, HELD = 1e-4, SMALLEST_SLIP = 1e-9, TOLERATED_EXCESS = 0.01;
 
 struct Forces {
     double x[W], y[W];

@@ -11,6 +11,7 @@ Symbols    u, v, r velocity of the centre of mass ahead, to the left, yaw rate Â
 from math import isfinite
 from typing import Any, NamedTuple
 
+from slipfit.contact.slip import STICK_SPEED_MPS
 from slipfit.kernels import alike, cos_and_sin, part, put, where
 from slipfit.vehicles.driver import Seen
 from slipfit.vehicles.run_loop import NOT_FINITE, OK, record_wheels
@@ -24,6 +25,9 @@ BODY_COLUMNS = (
 #: way round), or a contact carries more than its limit by this share: rare, and done after two or three times.
 MOST_PASSES = 4
 TOLERATED_EXCESS = 0.01
+
+#: A contact that slips no faster than this holds, and a robot that moves no faster (m/s and rad/s) rests.
+HELD_MPS = 100.0 * STICK_SPEED_MPS
 
 
 class Body(NamedTuple):
@@ -117,6 +121,18 @@ def solve(a, is_coupled):
     l_ru, l_rv = a.ur * per_uu, a.vr * per_vv
     r = (a.r - l_ru * a.u - l_rv * a.v) / (a.rr - l_ru * a.ur - l_rv * a.vr)
     return a.u * per_uu - l_ru * r, a.v * per_vv - l_rv * r, r
+
+
+@part
+def first_guess(s, u, v, r):
+    """Velocities at which a step first asks its laws: those expected at its end; of a robot at rest those that it has.
+
+    What is expected goes on as the step before did. At rest, where a friction curve has its peak within the stick speed, that
+    overshoots: a robot held by 0.95 of the peak would skip it and slide. From the velocity it has, secants approach the force
+    that holds it from below.
+    """
+    rests = max(max(abs(u), abs(v)), max(abs(r), max(max(abs(s.u), abs(s.v)), abs(s.yaw_rate)))) < HELD_MPS
+    return where(rests, s.u, u), where(rests, s.v, v), where(rests, s.yaw_rate, r)
 
 
 @part

@@ -38,6 +38,7 @@ from slipfit.kernels import (
 )
 from slipfit.vehicles.books import Books, Totals, are_kept, drive_stores, enter, tally
 from slipfit.vehicles.driven_wheel import release, roll_on, soften, surprises
+from slipfit.vehicles.load_transfer import MOST_LOAD_PASSES, begun, disagrees, moved
 from slipfit.vehicles.loads import wheel_loads
 from slipfit.vehicles.losses import air_drag, caster_moment
 from slipfit.vehicles.planar_body import (
@@ -47,6 +48,7 @@ from slipfit.vehicles.planar_body import (
     Start,
     State,
     Sums,
+    first_guess,
     free_motion,
     judge,
     look,
@@ -206,7 +208,8 @@ def step(robot, wheels, memory, work, notebook, s, dt):
     gx, gy, g_into = gravity_in_body(robot.ground, memory, s.x, s.y, c, n)
     reach = body.com_height / g_into
     powertrain, law, losses, books = wide(robot.powertrain), wide(robot.law), wide(robot.losses), wide(robot.books)
-    wheel_loads(wheels, body.mass * g_into, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
+    weight = body.mass * g_into
+    wheel_loads(wheels, weight, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
     sum_x, sum_y, moment = _expect(wheels, work, zero)
     drag, turning = air_drag(robot.losses, s.u), caster_moment(robot.losses, sum_y, s.u)
     free = free_motion(body, s, gx, gy, drag, turning, dt, zero)
@@ -214,23 +217,29 @@ def step(robot, wheels, memory, work, notebook, s, dt):
     u, v = free.u + dt * (sum_x * per_mass + gx), free.v + dt * (sum_y * per_mass + gy)
     r = s.yaw_rate + dt * moment * per_yaw_inertia
     active = zero == 0.0
-    guess_u, guess_v, guess_r = u, v, r
-    for k in range(MOST_PASSES):
+    guess_u, guess_v, guess_r = first_guess(s, u, v, r)
+    search = begun(s.fx, s.fy)
+    fx, fy, passes = search.fx, search.fy, zero
+    for k in range(MOST_PASSES + MOST_LOAD_PASSES):
         sums = _gather(powertrain, law, losses, wheels, memory, work, free.sums, guess_u, guess_v, guess_r, dt, zero)
         u, v, r = solve(sums, coupled(law))
         sum_x, sum_y, again = _share_out(powertrain, law, losses, wheels, work, u, v, r, zero)
-        active = active & again
-        if k == MOST_PASSES - 1 or not any_of(active):
+        fx, fy = (sum_x - drag * u) * per_mass, sum_y * per_mass
+        again = again & (passes < MOST_PASSES - 1)
+        shifts = active & disagrees(search, body, g_into, fx, fy, again)
+        active, passes = shifts | (active & again), where(shifts, zero, passes + 1.0)
+        if k == MOST_PASSES + MOST_LOAD_PASSES - 1 or not any_of(active):
             break
         guess_u, guess_v, guess_r = where(active, u, guess_u), where(active, v, guess_v), where(active, r, guess_r)
         look_again(work, wide(active))
+        if any_of(shifts):
+            search = moved(search, fx, fy, shifts)
+            wheel_loads(wheels, weight, body.com_x - reach * search.fx, body.com_y - reach * search.fy, work.load)
     in_air, in_caster = drag * (u * u * dt), -turning * (r * dt)
     totals = _commit(powertrain, law, losses, books, wheels, memory, work, u, v, r, in_air, in_caster, dt, zero)
     enter(robot.books, notebook, totals)
     x, y = s.x + dt * (c * u - n * v), s.y + dt * (n * u + c * v)
-    return State(
-        x, y, s.heading + dt * r, u, v, r, (sum_x - drag * u) * per_mass, sum_y * per_mass, (r - s.yaw_rate) * per_dt,
-    )  # fmt: skip
+    return State(x, y, s.heading + dt * r, u, v, r, fx, fy, (r - s.yaw_rate) * per_dt)
 
 
 @chosen_by_type

@@ -58,10 +58,12 @@ class Omni(Wheeled):
 
     def assemble(self, robot: OmniRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
         """The kernel's tuple of n runs on a plane that follow a table of commands, (steps, wheels)."""
-        v, law = values, GROUND_LAWS[ground.law]
+        v, law, body = values, GROUND_LAWS[ground.law], body_of(values)
+        if robot.loads == "equal":  # whatever the height
+            body = body._replace(com_height=0.0)
         return as_batch(
             omni.OmniRuns(
-                body=body_of(v),
+                body=body,
                 wheels=_wheels(robot, v, n),
                 powertrain=powertrain_of(robot, v),
                 law=law_of(ground, v),
