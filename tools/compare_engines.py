@@ -194,10 +194,8 @@ def recorded(robot: str, case: Case, old: dict[str, Any] | None) -> dict[str, An
     """One case; None where it is refused. `old` is the same case of the recording to follow."""
     try:
         ((nominal, outcome),) = drive_many(robot, case, {})
-    except refusal():
-        if old is None:
-            return None
-        raise
+    except refusal() as error:
+        return None if old is None else {"refused": str(error)}
     row = moves_at(nominal)
     found: dict[str, Any] = {"outcome": outcome, "after_s": nominal["time_s"][row], "rows": len(nominal["time_s"])}
     some = np.unique(np.linspace(0, len(nominal["time_s"]) - 1, ROWS).round().astype(int))
@@ -250,7 +248,7 @@ def _record_case(found: dict[str, Any], robot: str, case: Case, old: dict[str, A
     if entries is not None:
         found[case.key] = entries
         took = time.perf_counter() - began
-        print(f"{took:7.2f} s  {case.key}  {entries['outcome']}", file=sys.stderr, flush=True)
+        print(f"{took:7.2f} s  {case.key}  {entries.get('outcome', 'refused')}", file=sys.stderr, flush=True)
 
 
 def _parts(key: str) -> tuple[str, str, str | None]:
@@ -311,6 +309,9 @@ def compare(old_path: Path, new_path: Path) -> int:
             missed += 1
             continue
         now = new[key]
+        if "refused" in now:
+            print(f"{robot:<24}{scenario:<28}{ground:<12}  refused now: {now['refused']}")
+            continue
         columns = [name for name in was if name.startswith("column.")]
         lost = [name[7:] for name in columns if name not in now]
         kept = [name for name in columns if name in now]

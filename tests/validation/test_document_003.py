@@ -93,6 +93,14 @@ def test_half_the_step_overshoots_alike():
     assert fine == pytest.approx(coarse, abs=0.03)
 
 
+def test_a_default_step_resolves_the_shaft():
+    """Issue: at the default of 1 ms the overshoot was 0.5 points low; where a scenario leaves the step open, it is within 0.3."""
+    scenario = find_scenario("rover_voltages").model_copy(update={"step_s": None})
+    motion = simulate("lynxmotion_4wd3_shaft", scenario)
+    assert any("shafts" in note for note in motion.notes)
+    assert overshoots(motion) == pytest.approx(overshoots(table_one("lynxmotion_4wd3_shaft")), abs=0.3)
+
+
 def own_overshoots():
     """SPEC 4(a) with load transfer and a shaft, straight ahead, integrated by LSODA: nothing of slipfit but the curve's E."""
     e, m, r, k, load = curvature(10.0, 1.5, 0.2), 2.148, RADIUS_M, 0.35, 2.148 * 9.81

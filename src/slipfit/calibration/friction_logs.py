@@ -213,7 +213,11 @@ def _error(design: np.ndarray, variance: float) -> float:
 
 
 def _held_readings(
-    log: DriveLog, time_s: np.ndarray, force: np.ndarray, sliding: np.ndarray, reading_of: Callable[[float, float | None], Reading]
+    log: DriveLog,
+    time_s: np.ndarray,
+    force: np.ndarray,
+    sliding: np.ndarray,
+    reading_of: Callable[[float, float | None], Reading],
 ) -> list[Reading]:
     """One reading for every while in which the wheels slid, by what a force (N) and its error tell; else a bound."""
     if time_s[-1] - time_s[0] < LASTING_S:

@@ -18,7 +18,7 @@ from slipfit.simulation.record import BODY_COLUMNS, WHEEL_COLUMNS
 from slipfit.simulation.run_commands import RunCommands
 from slipfit.simulation.scenario import Scenario, as_scenario
 from slipfit.simulation.scenario_keys import Unused, check_keys
-from slipfit.simulation.step_rule import in_short_steps
+from slipfit.simulation.step_rule import in_steps_for
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.twin import Driver
 from slipfit.vehicles import planar_body, run_loop
@@ -41,7 +41,7 @@ class Wheeled:
 
     def resolve(self, driver: Driver, scenario: Any, ground: Any) -> Resolved:
         """A twin's only ground counts whatever the scenario names; of several, `ground` or the scenario's surface chooses."""
-        drive, notes = in_short_steps(as_scenario(scenario))
+        drive, notes = in_steps_for(driver.robot, as_scenario(scenario))
         has_ground = ground is not None or driver.twin is not None
         check_keys(drive, driver.robot.name, unused_keys(driver.robot, drive, has_ground=has_ground))
         chosen = _ground(driver.twin, drive, ground)
