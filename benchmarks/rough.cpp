@@ -93,8 +93,9 @@ template <int N> class Rough : public InSpace {  // N coefficients along each ax
             pushed[n] = p.stiffness * c.depth[n], stiff[n] = p.stiffness * dt + (c.depth[n] > 0.0 ? p.damping : 0.0);
         }
 
-        for (int pass = 0; pass < MOST_PASSES; ++pass) {
-            double rim[W], along[W], across[W], rising[W], secant[W], xx[W], yy[W], nn[W], start_x[W], start_n[W];
+        bool yielded[W] = {};
+        for (int pass = 0; pass <= MOST_PASSES; ++pass) {
+            double rim[W], along[W], across[W], rising[W], secant[W], xx[W], yy[W], nn[W], start_x[W], start_y[W], start_n[W];
             const double nothing[W] = {};
             over_ground(c, velocity, rate, along, across, rising);
             for (int n = 0; n < W; ++n) {
@@ -105,14 +106,16 @@ template <int N> class Rough : public InSpace {  // N coefficients along each ax
             p.law.secants(rim, along, across, s.load, secant);
             for (int n = 0; n < W; ++n) {
                 xx[n] = secant[n] / (1.0 + give[n] * secant[n]), yy[n] = p.law.lateral_ratio * secant[n];
-                start_x[n] = xx[n] * free_rim[n];
+                start_x[n] = xx[n] * free_rim[n], start_y[n] = 0.0;
+                yielded[n] = pass >= MOST_PASSES - 1 && (yielded[n] || excess(s.force_x[n], s.force_y[n], m.x[n], m.y[n]));
+                if (yielded[n]) start_x[n] = m.x[n], start_y[n] = m.y[n], xx[n] = yy[n] = 0.0;
             }
-            combine<true>(c, start_x, nothing, start_n, force, moment);
+            combine<true>(c, start_x, start_y, start_n, force, moment);
             solve<false>(c, xx, yy, nn, nothing, force, moment, free, drag, velocity, rate);
             over_ground(c, velocity, rate, along, across, rising);
             double pull[W];
             for (int n = 0; n < W; ++n) {
-                s.force_x[n] = start_x[n] - xx[n] * along[n], s.force_y[n] = -yy[n] * across[n];
+                s.force_x[n] = start_x[n] - xx[n] * along[n], s.force_y[n] = start_y[n] - yy[n] * across[n];
                 pull[n] = start_n[n] - nn[n] * rising[n];
                 s.load[n] = std::max(0.0, pull[n]);
             }

@@ -186,10 +186,6 @@ class OnSoil : public InSpace {
         return w;
     }
 
-    static bool excess(double x, double y, double most_x, double most_y) {
-        return std::fabs(x - most_x) + std::fabs(y - most_y) > TOLERATED_EXCESS * (std::fabs(most_x) + std::fabs(most_y));
-    }
-
     double base_push(double radius, double depth) const {
         const double into = std::max(0.0, depth - p.soil.layer);
         return p.soil.base * p.width * (4.0 / 3.0) * into * std::sqrt(2.0 * radius * into);

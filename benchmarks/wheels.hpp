@@ -15,6 +15,10 @@ struct Forces {
     double x[W], y[W];
 };
 
+inline bool excess(double x, double y, double most_x, double most_y) {  // driven_wheel.is_excess
+    return std::fabs(x - most_x) + std::fabs(y - most_y) > TOLERATED_EXCESS * (std::fabs(most_x) + std::fabs(most_y));
+}
+
 struct Motor {  // powertrain.DcMotor
     double inertia, resistance, inductance, torque_constant, back_emf, friction, voltage_limit;
 };
@@ -64,7 +68,7 @@ struct MagicFormula {
 
     // The forces, cut to what the contacts can carry, and whether that changes one of them by more than is tolerated.
     bool cut(const double* force_x, const double* force_y, const double* load, Forces& expected) const {
-        double excess[W];
+        double beyond[W];
         for (int n = 0; n < W; ++n) {
             const double most_x = mu * load[n], most_y = lateral_ratio * mu * load[n];
             expected.x[n] = std::max(-most_x, std::min(most_x, force_x[n]));
@@ -72,8 +76,8 @@ struct MagicFormula {
         }
         for (int n = 0; n < W; ++n) {
             const double off = std::fabs(force_x[n] - expected.x[n]) + std::fabs(force_y[n] - expected.y[n]);
-            excess[n] = off - TOLERATED_EXCESS * (std::fabs(expected.x[n]) + std::fabs(expected.y[n]));
+            beyond[n] = off - TOLERATED_EXCESS * (std::fabs(expected.x[n]) + std::fabs(expected.y[n]));
         }
-        return std::max(std::max(excess[0], excess[1]), std::max(excess[2], excess[3])) > 0.0;
+        return std::max(std::max(beyond[0], beyond[1]), std::max(beyond[2], beyond[3])) > 0.0;
     }
 };

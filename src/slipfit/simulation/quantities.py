@@ -10,7 +10,7 @@ from slipfit.contact.slip import SPEED_FLOOR_MPS, slip_ratio
 from slipfit.simulation.energy import Energy, energy_between
 from slipfit.simulation.record import ENERGY_COLUMNS, Record
 
-#: A grip counts as used when it lasted this long, in one piece or in several.
+#: A grip counts as used when it lasted this long.
 GRIP_WINDOW_S = 0.05
 
 #: A wheel bears when it carries more than this share of what all wheels carry on average.
@@ -125,8 +125,8 @@ class Quantities(Record):
         if not bears.any() or len(self.time_s) < 2:
             return float("nan")
         lasting = max(1, round(GRIP_WINDOW_S / float(self.time_s[1] - self.time_s[0])))
-        longest = min(lasting, len(grip))
-        return float(np.sort(grip, axis=0)[-longest].max())
+        windows = np.lib.stride_tricks.sliding_window_view(grip, min(lasting, len(grip)), axis=0)
+        return float(windows.min(axis=-1).max())
 
     @property
     def at_effort_limit_s(self) -> float:

@@ -109,6 +109,12 @@ def _(footing, law, powertrain, losses, memory, work, n, radius, ground_x, groun
     return Met(free_rim, give, traction(law, Touch(rim - ground_x, -ground_y, rim, load), memory, n, dt))
 
 
+@yields.of(Tyre)
+def _(footing):
+    # Its load changes within the step; friction at its limit must not be that of the load before.
+    return True
+
+
 @leave.of(Tyre)
 def _(footing, law, ground, memory, work, n, radius, touch, rising, dt):
     remember(law, touch, memory, n, dt)

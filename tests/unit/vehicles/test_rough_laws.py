@@ -8,6 +8,7 @@ import pytest
 from robots import changed, ground_with
 from slipfit.library.terrain import TerrainFile
 from slipfit.simulation import Scenario, simulate
+from slipfit.simulation.scenario import find_scenario
 
 #: Half a second of rest on the slope, straight ahead, a turn, and to rest again.
 COMMANDS = [
@@ -37,3 +38,15 @@ def test_a_law_drives_alike_in_space_and_in_the_plane(law, tmp_path):
     assert apart < 0.02 * planar.distance_m
     assert abs(space.energy.remainder_share) < 5e-3
     assert abs(planar.energy.remainder_share) < 5e-3
+
+
+@pytest.mark.parametrize(("law", "of_resultant"), [("wheel_slip", math.sqrt(2.0)), ("coulomb", 1.0), ("magic_formula", 1.0)])
+def test_no_wheel_uses_more_friction_than_there_is(law, of_resultant):
+    """Issue: a Husky on a height map with mu 0.6 used 1.508 of its loads. Forces belong to the loads of their own step; a pyramid
+    limits each axis by itself, so that its corners have 1.41 times as much."""
+    mu = {"mu_long": 0.6, "mu_lat": 0.6} if law == "coulomb" else {"mu": 0.6}
+    drive = simulate("husky", find_scenario("crater_rim"), ground=ground_with(law, **mu))
+    assert drive.largest_grip_used <= 1.01 * 0.6 * of_resultant
+    bears = drive["load_n"] > 10.0
+    grip = np.hypot(drive["force_x_n"], drive["force_y_n"])[bears] / drive["load_n"][bears]
+    assert np.mean(grip > 1.02 * 0.6 * of_resultant) < 1e-3
