@@ -5,12 +5,13 @@ import numpy as np
 from slipfit.contact import LAWS
 from slipfit.kernels import as_batch
 from slipfit.library import find_ground
+from slipfit.simulation.tip_over import support_edges
 from slipfit.vehicles import loads, powertrain, rough, skid_steer
 from slipfit.vehicles.books import FLOW_COLUMNS, STORE_COLUMNS, Books
 from slipfit.vehicles.driver import NOTE_COLUMNS, table_for_all
 from slipfit.vehicles.footing import Tyre
 from slipfit.vehicles.losses import Losses, NoBattery
-from slipfit.vehicles.planar_body import BODY_COLUMNS, Body, Start
+from slipfit.vehicles.planar_body import BODY_COLUMNS, Body, Start, Supports
 from slipfit.vehicles.rigid_body import Body6
 from slipfit.vehicles.run_loop import SLIP_COLUMNS, WHEEL_COLUMNS
 
@@ -30,7 +31,8 @@ def lynx_on(
     shared = (drive, law, ground, Start(*start), table_for_all(np.tile(table, 2), n), Losses(*losses))
     more = (battery or NoBattery(0.0), Books(drive))
     if is_planar:
-        return as_batch(skid_steer.SkidSteerRuns(Body(mass, 0.0334, 0.0, 0.0, 0.06), wheels, *shared, *more), n)
+        supports = Supports(*(np.tile(column, (n, 1)) for column in support_edges(_AT)))
+        return as_batch(skid_steer.SkidSteerRuns(Body(mass, 0.0334, 0.0, 0.0, 0.06), wheels, *shared, *more, supports), n)
     body = Body6(mass, 0.0140, 0.0252, 0.0334, 0.0, 0.0, 0.06)
     return as_batch(rough.RoughRuns(body, wheels, Tyre(*tyre), *shared, *more), n)
 

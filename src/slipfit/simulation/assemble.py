@@ -14,6 +14,7 @@ from slipfit.library.robot import DcMotor
 from slipfit.simulation.commands import Wheeled
 from slipfit.simulation.scenario import START_NUMBERS, Scenario
 from slipfit.simulation.scenario_numbers import STEEPEST_RAD
+from slipfit.simulation.tip_over import support_edges
 from slipfit.simulation.vary import checked_arrays
 from slipfit.vehicles import motors, planar_body, powertrain
 from slipfit.vehicles.losses import AirDrag, Battery, Losses, NoBattery, NoLosses
@@ -176,6 +177,11 @@ def body_of(v: Values) -> planar_body.Body:
     return planar_body.Body(
         v["mass_kg"], v["yaw_inertia_kgm2"], v["centre_of_mass_x_m"], v["centre_of_mass_y_m"], v["centre_of_mass_height_m"]
     )
+
+
+def supports_of(robot: Wheeled, n: int) -> planar_body.Supports:
+    """Tables of n runs."""
+    return planar_body.Supports(*(np.tile(column, (n, 1)) for column in support_edges(robot.supports_m)))
 
 
 def start_of(v: Values) -> planar_body.Start:

@@ -32,6 +32,16 @@ def tip_over_margin(supports_m: np.ndarray, centre_of_mass_m: tuple[float, float
     return np.where(np.hypot(np.hypot(fx, fy), fz) > _FLYING_MPS2, np.min(leans, axis=0), np.nan)
 
 
+def support_edges(supports_m: np.ndarray) -> np.ndarray:
+    """Outward normals (x, y) of the edges of the area between supports, and their distances from the origin (m), (3, edges)."""
+    corners = convex_hull(supports_m)
+    edges = []
+    for start, end in pairwise([*corners, corners[0]]):
+        ex, ey = _outward(end - start)
+        edges.append((ex, ey, ex * start[0] + ey * start[1]))
+    return np.array(edges).T
+
+
 def convex_hull(places_m: np.ndarray) -> np.ndarray:
     """Corners of the smallest convex area with all places in it, counter-clockwise, (n, 2): Andrew's monotone chain."""
     places = sorted(map(tuple, np.asarray(places_m, dtype=float)[:, :2].tolist()))

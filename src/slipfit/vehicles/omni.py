@@ -50,6 +50,7 @@ from slipfit.vehicles.planar_body import (
     Sums,
     free_motion,
     judge,
+    leans,
     look,
     look_again,
     record,
@@ -139,6 +140,7 @@ class OmniRuns(NamedTuple):
     driver: Any
     battery: Any  # NoBattery
     books: Any  # NoBooks
+    supports: Any  # planar_body.Supports, one table per run
 
 
 class Work(NamedTuple):
@@ -395,7 +397,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     robot = raw(
         OmniRuns(
             arrays.body, arrays.wheels, prepared(arrays.powertrain, dt), arrays.law, arrays.rigid_law, arrays.ground,
-            arrays.start, arrays.driver, arrays.battery, arrays.books,
+            arrays.start, arrays.driver, arrays.battery, arrays.books, arrays.supports,
         )
     )  # fmt: skip
     notebook_arrays = journal(arrays.driver, like)
@@ -404,7 +406,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     wheels, packs, memory = abreast(places), abreast(work), Memory(abreast(memory.contacts), memory.cells)
     s = _begin(robot, wheels, memory, work, packs)
     drive_through(
-        step, look, record, judge, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status
+        step, look, record, judge, leans, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status
     )  # fmt: skip
     keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays, notebook_arrays))
 

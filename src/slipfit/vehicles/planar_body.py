@@ -12,6 +12,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from slipfit.contact.slip import STICK_SPEED_MPS
+from slipfit.ground.shape import gravity_in_ground
 from slipfit.kernels import alike, cos_and_sin, part, put, where
 from slipfit.vehicles.driver import Seen
 from slipfit.vehicles.run_loop import NOT_FINITE, OK, record_wheels
@@ -47,6 +48,14 @@ class Start(NamedTuple):
     u: float
     v: float
     yaw_rate: float
+
+
+class Supports(NamedTuple):
+    """Edges of the area that wheels and casters span, of one robot: tables with one entry per edge."""
+
+    x: Any  # outward normal
+    y: Any
+    reach: Any  # m, from the wheels' centre
 
 
 class State(NamedTuple):
@@ -161,6 +170,18 @@ def look(robot, s, time):
         time, s.x - c * body.com_x + n * body.com_y, s.y - n * body.com_x - c * body.com_y, s.heading,
         s.u + s.yaw_rate * body.com_y, s.v - s.yaw_rate * body.com_x, s.yaw_rate,
     )  # fmt: skip
+
+
+@part
+def leans(robot, s):
+    """Whether the ground's resultant points past an edge of the supports: nothing in the plane holds the robot upright then."""
+    _, _, gz = gravity_in_ground(robot.ground)
+    body, edges = robot.body, robot.supports
+    x, y = body.com_x + body.com_height / gz * s.fx, body.com_y + body.com_height / gz * s.fy
+    is_outside = x > x
+    for k in range(len(edges.x)):
+        is_outside = is_outside | (edges.x[k] * x + edges.y[k] * y > edges.reach[k])
+    return is_outside
 
 
 @part

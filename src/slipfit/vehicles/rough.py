@@ -285,6 +285,12 @@ def _either(condition, a, b):
 
 
 @part
+def _never_leans(robot, s):
+    """It tips over by itself."""
+    return s.rate.z < s.rate.z
+
+
+@part
 def _look(robot, s, time):
     """What a driver sees of the robot's origin."""
     now, com = rotation(s.attitude), centre_of_mass(robot.body)
@@ -377,7 +383,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     hubs, packs, memory = abreast(places), abreast(work), Memory(abreast(memory.contacts), memory.cells)
     s = begin(robot, hubs, memory, work, packs)
     drive_through(
-        step, _look, _record, _judge, robot, hubs, memory, work, packs, notebook, s, i, hold, every, dt, out, status
+        step, _look, _record, _judge, _never_leans, robot, hubs, memory, work, packs, notebook, s, i, hold, every, dt, out, status
     )  # fmt: skip
     keep_alive((arrays, work_arrays, memory_arrays, hub_arrays, notebook_arrays))
 

@@ -35,16 +35,20 @@ def journal(driver, like):
     return Journal(zeros(note_count(driver), like), zeros(len(FLOW_COLUMNS), like), zeros(1, like))
 
 
+#: A robot on a plane that leans for so long tips over; looked at every so many steps.
+TIPS_AFTER_S, LOOK_STEPS = 0.1, 10
+
+
 @part
 def drive_through(
-    step, look, record, judge, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status
+    step, look, record, judge, leans, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status
 ):  # fmt: skip
     """Drive a run, or a group of runs. The driver is asked every `hold` steps; a record is written at the start and after every
     `every` steps; `status` gets how it ended, of several things the first."""
     driver, told, like = robot.driver, told_in(robot.battery, work), alike(0.0, robot.body.mass)
     notebook.supply[BUS] = alike(1.0, like)
     get_ready(driver, notebook.notes, look(robot, s, like))
-    code, stopped_at = alike(OK, like), alike(0.0, like)
+    code, stopped_at, leaning = alike(OK, like), alike(0.0, like), alike(0.0, like)
     record(robot, work, notebook, s, stopped_at, i, out[:, 0])
     for k in range(1, out.shape[1]):
         for j in range((k - 1) * every, k * every):
@@ -52,6 +56,10 @@ def drive_through(
                 tell(driver, notebook.notes, look(robot, s, alike(j * dt, like)), j // hold, hold * dt, robot.wheels.y, told)
             share_bus(robot.battery, robot.powertrain, notebook, work)
             s = step(robot, wheels, memory, packs, notebook, s, dt)
+            if j % LOOK_STEPS == 0:
+                leaning = where(leans(robot, s), leaning + LOOK_STEPS * dt, alike(0.0, like))
+                tipped = (code == OK) & (leaning > TIPS_AFTER_S)
+                stopped_at, code = where(tipped, (j + 1) * dt, stopped_at), where(tipped, alike(TIPPED, like), code)
             if are_kept(robot.books):
                 now = judge(robot, memory, work, s)
                 stopped_at = where((code == OK) & (now != OK), (j + 1) * dt, stopped_at)

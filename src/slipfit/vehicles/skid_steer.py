@@ -51,6 +51,7 @@ from slipfit.vehicles.planar_body import (
     first_guess,
     free_motion,
     judge,
+    leans,
     look,
     look_again,
     record,
@@ -76,6 +77,7 @@ class SkidSteerRuns(NamedTuple):
     losses: Any
     battery: Any
     books: Any
+    supports: Any  # planar_body.Supports, one table per run
 
 
 class Work(NamedTuple):
@@ -310,7 +312,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     robot = raw(
         SkidSteerRuns(
             arrays.body, arrays.wheels, prepared(arrays.powertrain, dt), arrays.law, arrays.ground, arrays.start, arrays.driver,
-            arrays.losses, arrays.battery, arrays.books,
+            arrays.losses, arrays.battery, arrays.books, arrays.supports,
         )
     )  # fmt: skip
     notebook_arrays = journal(arrays.driver, like)
@@ -319,7 +321,7 @@ def _drive(runs, i, hold, every, dt, out, status):
     wheels, packs, memory = wide(places), wide(work), Memory(wide(memory.contacts), memory.cells)
     s = _begin(robot, wheels, memory, work, packs)
     drive_through(
-        step, look, _record, judge, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status
+        step, look, _record, judge, leans, robot, wheels, memory, work, packs, notebook, s, i, hold, every, dt, out, status
     )  # fmt: skip
     keep_alive((arrays, work_arrays, memory_arrays, wheel_arrays, notebook_arrays))
 

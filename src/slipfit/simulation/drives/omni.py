@@ -10,7 +10,7 @@ from slipfit.errors import SimulationError
 from slipfit.ground import plane
 from slipfit.kernels import as_batch
 from slipfit.library import Ground, OmniRobot, find_ground, ground_names
-from slipfit.simulation.assemble import Values, body_of, law_of, powertrain_of, start_of
+from slipfit.simulation.assemble import Values, body_of, law_of, powertrain_of, start_of, supports_of
 from slipfit.simulation.drives.wheeled import Wheeled
 from slipfit.simulation.engine import Bounds, Resolved
 from slipfit.simulation.scenario import Scenario
@@ -73,6 +73,7 @@ class Omni(Wheeled):
                 driver=table_for_all(commands, n),
                 battery=NoBattery(0.0),
                 books=NoBooks(0.0),
+                supports=supports_of(robot, n),
             ),
             n,
         )

@@ -24,6 +24,7 @@ from slipfit.simulation.assemble import (
     of_runs,
     powertrain_of,
     start_of,
+    supports_of,
     wheels_of,
     with_one_law,
 )
@@ -394,7 +395,7 @@ def runs_of(
         else plane(v["gravity_mps2"], v["slope_rad"], v["uphill_rad"])
     )
     if not moves_in_space(ground, scenario):
-        return skid_steer.SkidSteerRuns(body=planar, ground=below, **shared)
+        return skid_steer.SkidSteerRuns(body=planar, ground=below, supports=supports_of(robot, n), **shared)
     body = Body6(planar.mass, v["roll_inertia_kgm2"], v["pitch_inertia_kgm2"], *planar[1:])
     if not is_soft(ground):
         tyre = Tyre(v["tyre_stiffness_n_per_m"], v["tyre_damping_n_s_per_m"])

@@ -16,6 +16,7 @@ from slipfit.simulation.assemble import (
     losses_of,
     powertrain_of,
     start_of,
+    supports_of,
     wheels_of,
 )
 from slipfit.simulation.drives.rover import Rover
@@ -55,6 +56,7 @@ class SkidSteer(Wheeled):
                 losses=losses_of(v),
                 battery=battery_of(robot, v),
                 books=NoBooks(0.0),
+                supports=supports_of(robot, n),
             ),
             n,
         )

@@ -19,11 +19,12 @@ from slipfit.simulation.run_commands import RunCommands
 from slipfit.simulation.scenario import Scenario, as_scenario
 from slipfit.simulation.scenario_keys import Unused, check_keys
 from slipfit.simulation.step_rule import in_steps_for
+from slipfit.simulation.tip_over import tip_over_margin
 from slipfit.simulation.trajectory import Trajectory
 from slipfit.twin import Driver
 from slipfit.vehicles import planar_body, run_loop
 
-_OUTCOMES = {run_loop.OK: Outcome.FINISHED, run_loop.NOT_FINITE: Outcome.DIVERGED}
+_OUTCOMES = {run_loop.OK: Outcome.FINISHED, run_loop.NOT_FINITE: Outcome.DIVERGED, run_loop.TIPPED: Outcome.TIPPED_OVER}
 
 
 class Wheeled:
@@ -128,24 +129,40 @@ class Wheeled:
 
     def trajectory(self, batch: Batch, i: int) -> Trajectory:
         """One run."""
-        record, found = batch.records[i], batch.run_of.of
+        record, found, outcome = batch.records[i], batch.run_of.of, batch.outcomes[i]
         body = [batch.slices[name] for name in planar_body.BODY_COLUMNS]
         wheels = [batch.slices[f"wheel_{name}"] for name in run_loop.WHEEL_COLUMNS]
         columns = {"time_s": batch.time_s}
         columns |= {name: record[:, where][:, 0] for name, where in zip(BODY_COLUMNS[1:], body, strict=True)}
         columns |= {name: record[:, where] for name, where in zip(WHEEL_COLUMNS, wheels, strict=True)}
         assert batch.commands is not None
+        stopped = _tipped_at_s(batch, i, columns) if outcome is Outcome.TIPPED_OVER else np.nan
+        if np.isfinite(stopped):
+            until = int(np.searchsorted(batch.time_s, stopped * (1.0 - 1e-12))) + 1
+            columns = {name: column[:until] for name, column in columns.items()}
         return Trajectory(
             columns,
+            stopped_at_s=stopped,
             robot=found.robot.name,
             ground=batch.ground,
-            outcome=batch.outcomes[i],
+            outcome=outcome,
             effort_limit=batch.value("torque_limit_nm", i) if "torque_limit_nm" in batch.run_of.values else float("inf"),
             slope_rad=batch.value("slope_rad", i),
             commanded_turn_rad=batch.commands.turn_rad(i),
             drive=found.robot.drive,
             notes=batch.notes,
         )
+
+
+def _tipped_at_s(batch: Batch, i: int, columns: Mapping[str, np.ndarray]) -> float:
+    """When a run on a plane had leaned for TIPS_AFTER_S, by its records; NaN where they are too few to tell."""
+    into_mps2 = batch.value("gravity_mps2", i) * np.cos(batch.value("slope_rad", i))
+    felt = np.column_stack([columns["fx_mps2"], columns["fy_mps2"], np.full(len(batch.time_s), into_mps2)])
+    x, y, height = (batch.value(f"centre_of_mass_{axis}_m", i) for axis in ("x", "y", "height"))
+    leans = tip_over_margin(batch.robot.supports_m, (x, y, height), felt) < 0.0
+    upright_s = np.maximum.accumulate(np.where(leans, 0.0, batch.time_s))
+    lasting = np.flatnonzero(batch.time_s - upright_s > run_loop.TIPS_AFTER_S)
+    return float(batch.time_s[lasting[0]]) if len(lasting) else float("nan")
 
 
 #: What no robot on wheels uses.
