@@ -107,7 +107,7 @@ class Robot {
         Search search(s.fx, s.fy);
         double fx = s.fx, fy = s.fy;
         int contact_passes = 0;
-        for (int pass = 0; pass < MOST_PASSES + MOST_LOAD_PASSES; ++pass) {
+        for (int pass = 0; pass < MOST_SOLUTIONS; ++pass) {
             double slip[2 * W], secant[2 * W];
             for (int n = 0; n < W; ++n) {
                 slip[n] = std::abs(rim_g[n] - (p.grip_x[n] * u + p.grip_y[n] * v + mg[n] * r)) + SMALLEST;
@@ -144,11 +144,11 @@ class Robot {
             }
             fx = sum_x * per_mass, fy = sum_y * per_mass;
             again = again && contact_passes < MOST_PASSES - 1;
-            const bool shifts = !again && search.disagrees(p.com_height, p.slope_into, fx, fy);
+            const bool shifts = !again && search.disagrees(p.com_height, p.slope_into, fx, fy, pass);
             if (!shifts && !again) break;
             contact_passes = shifts ? 0 : contact_passes + 1;
-            if (shifts && pass < MOST_PASSES + MOST_LOAD_PASSES - 1) {
-                search.move(fx, fy);
+            if (shifts && pass < MOST_SOLUTIONS - 1) {
+                search.move(fx, fy, pass);
                 share_weight(s, search.fx, search.fy);
                 for (int n = 0; n < W; ++n) most_g[n] = mu_g[n] * s.load[n], most_h[n] = mu_h[n] * s.load[n];
             }

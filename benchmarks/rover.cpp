@@ -94,11 +94,13 @@ class Rover {
             free_rim[n] = p.radius[n] * free_speed[n];
         }
 
-        if (std::max(fastest(u, v, r), fastest(s.u, s.v, s.yaw_rate)) < HELD) u = s.u, v = s.v, r = s.yaw_rate;
+        double rims = 0.0;
+        for (int n = 0; n < W; ++n) rims += std::fabs(p.radius[n] * s.speed[n]);
+        if (rims < STICK_SPEED && std::max(fastest(u, v, r), fastest(s.u, s.v, s.yaw_rate)) < HELD) u = s.u, v = s.v, r = s.yaw_rate;
         Search search(s.fx, s.fy);
         double fx = s.fx, fy = s.fy;
         int contact_passes = 0;
-        for (int pass = 0; pass < MOST_PASSES + MOST_LOAD_PASSES; ++pass) {
+        for (int pass = 0; pass < MOST_SOLUTIONS; ++pass) {
             double rim[W], ahead[W], across[W], secant[W], xx[W], yy[W];
             for (int n = 0; n < W; ++n) {
                 rim[n] = free_rim[n] - give[n] * expected.x[n], ahead[n] = u - r * py[n], across[n] = v + r * px[n];
@@ -127,11 +129,11 @@ class Rover {
             }
             const bool again = p.law.cut(s.force_x, s.force_y, s.load, expected) && contact_passes < MOST_PASSES - 1;
             fx = (sum_x - drag * u) * per_mass, fy = sum_y * per_mass;
-            const bool shifts = !again && search.disagrees(p.com_height, p.into, fx, fy);
+            const bool shifts = !again && search.disagrees(p.com_height, p.into, fx, fy, pass);
             if (!shifts && !again) break;
             contact_passes = shifts ? 0 : contact_passes + 1;
-            if (shifts && pass < MOST_PASSES + MOST_LOAD_PASSES - 1) {
-                search.move(fx, fy);
+            if (shifts && pass < MOST_SOLUTIONS - 1) {
+                search.move(fx, fy, pass);
                 share_weight(s, search.fx, search.fy);
             }
         }

@@ -101,6 +101,14 @@ def test_a_default_step_resolves_the_shaft():
     assert overshoots(motion) == pytest.approx(overshoots(table_one("lynxmotion_4wd3_shaft")), abs=0.3)
 
 
+def test_a_rotor_without_inertia_drives_by_a_shaft():
+    """Nothing swings then: the default step stays."""
+    robot = changed("lynxmotion_4wd3_shaft", powertrain__rotor_inertia_kgm2=0.0)
+    motion = simulate(robot, Scenario(commands=[{"for_s": 0.5, "wheels_v": [6.0, 6.0]}]), ground="rover_tyre")
+    assert motion.vx_mps[-1] == pytest.approx(0.806, abs=0.005)
+    assert not motion.notes
+
+
 def own_overshoots():
     """SPEC 4(a) with load transfer and a shaft, straight ahead, integrated by LSODA: nothing of slipfit but the curve's E."""
     e, m, r, k, load = curvature(10.0, 1.5, 0.2), 2.148, RADIUS_M, 0.35, 2.148 * 9.81

@@ -32,21 +32,23 @@ _ROUNDING = 1e-9
 def in_steps_for(robot: Any, scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
     """The scenario with steps for a robot on wheels: as it asks, if that is not too long; shorter ones for shafts where it asks
     for none, as far as their number allows; and a note on it."""
-    parts = math.ceil(WHEEL_STEP_S / _shaft_step_s(robot) * (1.0 - _ROUNDING))
-    parts = min(parts, int(MOST_STEPS * WHEEL_STEP_S / scenario.duration_s))
-    if scenario.step_s is not None or parts <= 1:
+    wanted = math.ceil(WHEEL_STEP_S / _shaft_step_s(robot) * (1.0 - _ROUNDING))
+    if scenario.step_s is not None or wanted <= 1:
         return in_short_steps(scenario)
-    step_s = WHEEL_STEP_S / parts
-    note = f"computed in steps of {1e3 * step_s:.3g} ms, which the vibration of {robot.name}'s shafts needs (step_s)"
+    step_s = WHEEL_STEP_S / max(1, min(wanted, int(MOST_STEPS * WHEEL_STEP_S / scenario.duration_s)))
+    note = f"computed in steps of {1e3 * step_s:.3g} ms for the vibration of {robot.name}'s shafts (step_s)"
+    if step_s > 1.01 * WHEEL_STEP_S / wanted:
+        note += f"; it needs {1e3 * WHEEL_STEP_S / wanted:.3g} ms, more steps than a run may have: take a shorter drive"
     return scenario.model_copy(update={"step_s": step_s, "record_s": scenario.record_interval_s}), (note,)
 
 
 def _shaft_step_s(robot: Any) -> float:
     """The longest step that resolves the vibration of a robot's shafts; infinite for rigid ones."""
     stiffness = getattr(robot.powertrain, "shaft_stiffness_nm_per_rad", None)
-    if stiffness is None:
+    inertias = (robot.powertrain.rotor_inertia_kgm2.value, robot.wheels.spin_inertia_kgm2.value) if stiffness else (0.0,)
+    if stiffness is None or min(inertias) <= 0.0:  # rigid, or nothing that could swing
         return math.inf
-    per_inertia = 1.0 / robot.powertrain.rotor_inertia_kgm2.value + 1.0 / robot.wheels.spin_inertia_kgm2.value
+    per_inertia = sum(1.0 / inertia for inertia in inertias)
     return max(SHORTEST_SHAFT_STEP_S, SHAFT_STEP_RAD / math.sqrt(stiffness.value * per_inertia))
 
 

@@ -133,14 +133,15 @@ def solve(a, is_coupled):
 
 
 @part
-def first_guess(s, u, v, r):
-    """Velocities at which a step first asks its laws: those expected at its end; of a robot at rest those that it has.
+def first_guess(s, rims, u, v, r):
+    """Velocities at which a step first asks its laws: those expected at its end; of a parked robot those that it has.
 
-    What is expected goes on as the step before did. At rest, where a friction curve has its peak within the stick speed, that
-    overshoots: a robot held by 0.95 of the peak would skip it and slide. From the velocity it has, secants approach the force
-    that holds it from below.
+    What is expected goes on as the step before did. At rest (no rim turns), where a curve has its peak within the stick speed,
+    that overshoots: a robot held by 0.95 of the peak would skip it and slide. From the velocity it has, secants approach the
+    force that holds it from below.
     """
     rests = max(max(abs(u), abs(v)), max(abs(r), max(max(abs(s.u), abs(s.v)), abs(s.yaw_rate)))) < HELD_MPS
+    rests = rests & (rims < STICK_SPEED_MPS)
     return where(rests, s.u, u), where(rests, s.v, v), where(rests, s.yaw_rate, r)
 
 

@@ -38,7 +38,7 @@ from slipfit.kernels import (
 )
 from slipfit.vehicles.books import Books, Totals, are_kept, drive_stores, enter, tally
 from slipfit.vehicles.driven_wheel import release, roll_on, soften, surprises
-from slipfit.vehicles.load_transfer import MOST_LOAD_PASSES, begun, disagrees, moved
+from slipfit.vehicles.load_transfer import MOST_SOLUTIONS, begun, disagrees, moved
 from slipfit.vehicles.loads import wheel_loads
 from slipfit.vehicles.losses import air_drag, caster_moment
 from slipfit.vehicles.planar_body import (
@@ -125,12 +125,13 @@ class Places(NamedTuple):
 
 @part
 def _expect(wheels, work, zero):
-    """Sums of the forces and moments that are expected."""
-    sum_x = sum_y = moment = wide(zero)
+    """Sums of the forces and moments that are expected; and of the rims' speeds."""
+    sum_x = sum_y = moment = rims = wide(zero)
     for n in range(len(work.speed)):
         sum_x, sum_y = sum_x + work.expected_x[n], sum_y + work.expected_y[n]
         moment += wheels.x[n] * work.expected_y[n] - wheels.y[n] * work.expected_x[n]
-    return folded(sum_x), folded(sum_y), folded(moment)
+        rims += abs(wheels.radius[n] * work.speed[n])
+    return folded(sum_x), folded(sum_y), folded(moment), folded(rims)
 
 
 @part
@@ -212,30 +213,30 @@ def step(robot, wheels, memory, work, notebook, s, dt):
     powertrain, law, losses, books = wide(robot.powertrain), wide(robot.law), wide(robot.losses), wide(robot.books)
     weight = body.mass * g_into
     wheel_loads(wheels, weight, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
-    sum_x, sum_y, moment = _expect(wheels, work, zero)
+    sum_x, sum_y, moment, rims = _expect(wheels, work, zero)
     drag, turning = air_drag(robot.losses, s.u), caster_moment(robot.losses, sum_y, s.u)
     free = free_motion(body, s, gx, gy, drag, turning, dt, zero)
     per_mass, per_yaw_inertia, per_dt = 1.0 / body.mass, 1.0 / body.yaw_inertia, 1.0 / dt  # the same in every step
     u, v = free.u + dt * (sum_x * per_mass + gx), free.v + dt * (sum_y * per_mass + gy)
     r = s.yaw_rate + dt * moment * per_yaw_inertia
     active = zero == 0.0
-    guess_u, guess_v, guess_r = first_guess(s, u, v, r)
+    guess_u, guess_v, guess_r = first_guess(s, rims, u, v, r)
     search = begun(s.fx, s.fy)
     fx, fy, passes = search.fx, search.fy, zero
-    for k in range(MOST_PASSES + MOST_LOAD_PASSES):
+    for k in range(MOST_SOLUTIONS):
         sums = _gather(powertrain, law, losses, wheels, memory, work, free.sums, guess_u, guess_v, guess_r, dt, zero)
         u, v, r = solve(sums, coupled(law))
         sum_x, sum_y, again = _share_out(powertrain, law, losses, wheels, work, u, v, r, zero)
         fx, fy = (sum_x - drag * u) * per_mass, sum_y * per_mass
         again = again & (passes < MOST_PASSES - 1)
-        shifts = active & disagrees(search, body, g_into, fx, fy, again)
+        shifts = active & disagrees(search, body, g_into, fx, fy, again, k)
         active, passes = shifts | (active & again), where(shifts, zero, passes + 1.0)
-        if k == MOST_PASSES + MOST_LOAD_PASSES - 1 or not any_of(active):
+        if k == MOST_SOLUTIONS - 1 or not any_of(active):
             break
         guess_u, guess_v, guess_r = where(active, u, guess_u), where(active, v, guess_v), where(active, r, guess_r)
         look_again(work, wide(active))
         if any_of(shifts):
-            search = moved(search, fx, fy, shifts)
+            search = moved(search, fx, fy, shifts, k)
             wheel_loads(wheels, weight, body.com_x - reach * search.fx, body.com_y - reach * search.fy, work.load)
     in_air, in_caster = drag * (u * u * dt), -turning * (r * dt)
     totals = _commit(powertrain, law, losses, books, wheels, memory, work, u, v, r, in_air, in_caster, dt, zero)

@@ -5,6 +5,7 @@ import pytest
 
 from robots import changed, ground_with, unlimited
 from slipfit.simulation import Scenario, simulate, simulate_many
+from slipfit.simulation.scenario import find_scenario
 
 G = 9.81
 
@@ -68,3 +69,22 @@ def test_omni_wheels_share_loads_of_their_own_step(name):
     for axis, felt in enumerate(("fx_mps2", "fy_mps2")):
         moment = drive["load_n"][1:] @ at[:, axis]
         assert moment == pytest.approx(-robot.mass_kg.value * 0.1 * drive[felt][1:], abs=2e-3 * weight * 0.1)
+
+
+def test_a_robot_that_comes_to_rest_keeps_its_loads():
+    """A stop in which the search strays: loads of 0, 142, 0 and 54 N of a P3AT that does not accelerate."""
+    commands = [{"for_s": 0.3, "v_mps": 0.0}, {"for_s": 0.3, "v_mps": 1.5}, {"for_s": 0.4, "v_mps": -1.0, "yaw_rate_radps": 2.0}]
+    start = {"v_mps": -1.8, "vy_mps": 0.3, "yaw_rate_radps": -0.75}
+    drive = simulate("p3at", Scenario(commands=commands, start=start, record_s=0.001), ground=ground_with("coulomb"))
+    assert not drive.lifted_wheels
+    assert drive["load_n"].min() > 10.0
+
+
+def test_a_wheel_that_stops_on_a_slope_lifts_nothing():
+    """Issue: a P3AT that ends a spin on 10 degrees was said to have three wheels in the air, with loads of 27 N and more in its
+    records. As a rim reverses, wheel_slip with mu 10 takes 550 N sideways for one step, which moves nothing."""
+    scenario = find_scenario("step_and_spin")
+    place = scenario.ground.model_copy(update={"slope_rad": np.radians(10.0)})
+    drive = simulate("p3at", scenario.model_copy(update={"ground": place}), ground="lab_floor")
+    assert drive["load_n"].min() > 20.0
+    assert not drive.lifted_wheels
