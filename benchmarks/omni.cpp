@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "load_transfer.hpp"
 #include "yardstick.hpp"
 
 constexpr int W = 3, MOST_PASSES = 4;
@@ -42,8 +41,8 @@ class Robot {
     double dt, per_dt, weight, reach, inertia, yaw_inertia, per_mass, dt_per_mass, dt_per_yaw_inertia, per_step;
     double px[W], py[W], mg[W], mh[W];
 
-    void share_weight(State& s, double fx, double fy) const {
-        const double centre_x = p.com_x - reach * fx, centre_y = p.com_y - reach * fy;
+    void share_weight(State& s) const {
+        const double centre_x = p.com_x - reach * s.fx, centre_y = p.com_y - reach * s.fy;
         double total = 0.0;
         for (int n = 0; n < W; ++n) {
             s.load[n] = std::max(0.0, p.share[n] + (p.leverage_x[n] * centre_x + p.leverage_y[n] * centre_y));
@@ -75,7 +74,7 @@ class Robot {
     State at_rest(Forces& expected) const {  // on level ground
         State s{};
         s.x = p.com_x, s.y = p.com_y;
-        share_weight(s, s.fx, s.fy);
+        share_weight(s);
         for (int n = 0; n < W; ++n) expected.g[n] = expected.h[n] = 0.0;
         return s;
     }
@@ -85,29 +84,26 @@ class Robot {
         const double c = std::cos(middle), sn = std::sin(middle);
         const double gx = -p.slope_along * (c * p.uphill_x + sn * p.uphill_y);
         const double gy = -p.slope_along * (c * p.uphill_y - sn * p.uphill_x);
-        share_weight(s, s.fx, s.fy);
+        share_weight(s);
         const double per = 1.0 / (1.0 + half * half), ct = (1.0 - half * half) * per, st = 2.0 * half * per;
         const double u0 = ct * s.u + st * s.v, v0 = ct * s.v - st * s.u;
         const double bu0 = inertia * u0 + p.mass * gx, bv0 = inertia * v0 + p.mass * gy, br0 = yaw_inertia * s.yaw_rate;
         double sum_x = 0.0, sum_y = 0.0, moment = 0.0;
-        double mu_g[W], mu_h[W], most_g[W], most_h[W], rim_g[W], rim_h[W];
+        double most_g[W], most_h[W], rim_g[W], rim_h[W];
         for (int n = 0; n < W; ++n) {
             sum_x += p.grip_x[n] * expected.g[n] - p.grip_y[n] * expected.h[n];
             sum_y += p.grip_y[n] * expected.g[n] + p.grip_x[n] * expected.h[n];
             moment += mg[n] * expected.g[n] + mh[n] * expected.h[n];
             const double begin = p.phase[n] + p.per_rad[n] * s.angle[n], end = begin + p.per_rad[n] * (dt * command[n]);
             const double share = rigid_share(begin, end, p.rigid[n]), rim = p.radius[n] * command[n];
-            mu_g[n] = p.mu_x + share * (p.rigid_mu_x - p.mu_x), mu_h[n] = p.mu_y + share * (p.rigid_mu_y - p.mu_y);
-            most_g[n] = mu_g[n] * s.load[n], most_h[n] = mu_h[n] * s.load[n];
+            most_g[n] = (p.mu_x + share * (p.rigid_mu_x - p.mu_x)) * s.load[n];
+            most_h[n] = (p.mu_y + share * (p.rigid_mu_y - p.mu_y)) * s.load[n];
             rim_g[n] = p.along[n] * rim, rim_h[n] = p.across[n] * rim;
         }
         double u = u0 + dt_per_mass * sum_x + dt * gx, v = v0 + dt_per_mass * sum_y + dt * gy;
         double r = s.yaw_rate + dt_per_yaw_inertia * moment;
         double force_g[W], force_h[W];
-        Search search(s.fx, s.fy);
-        double fx = s.fx, fy = s.fy;
-        int contact_passes = 0;
-        for (int pass = 0; pass < MOST_SOLUTIONS; ++pass) {
+        for (int pass = 0; pass < MOST_PASSES; ++pass) {
             double slip[2 * W], secant[2 * W];
             for (int n = 0; n < W; ++n) {
                 slip[n] = std::abs(rim_g[n] - (p.grip_x[n] * u + p.grip_y[n] * v + mg[n] * r)) + SMALLEST;
@@ -142,16 +138,7 @@ class Robot {
                 again |= std::abs(force_g[n] - expected.g[n]) + std::abs(force_h[n] - expected.h[n]) >
                          TOLERATED_EXCESS * (std::abs(expected.g[n]) + std::abs(expected.h[n]));
             }
-            fx = sum_x * per_mass, fy = sum_y * per_mass;
-            again = again && contact_passes < MOST_PASSES - 1;
-            const bool shifts = !again && search.disagrees(p.com_height, p.slope_into, fx, fy, pass);
-            if (!shifts && !again) break;
-            contact_passes = shifts ? 0 : contact_passes + 1;
-            if (shifts && pass < MOST_SOLUTIONS - 1) {
-                search.move(fx, fy, pass);
-                share_weight(s, search.fx, search.fy);
-                for (int n = 0; n < W; ++n) most_g[n] = mu_g[n] * s.load[n], most_h[n] = mu_h[n] * s.load[n];
-            }
+            if (!again) break;
         }
         for (int n = 0; n < W; ++n) {
             const double torque = p.radius[n] * (p.along[n] * force_g[n] + p.across[n] * force_h[n]);
@@ -160,7 +147,7 @@ class Robot {
             s.angle[n] += dt * command[n];
         }
         s.x += dt * (c * u - sn * v), s.y += dt * (sn * u + c * v), s.heading += dt * r;
-        s.fx = fx, s.fy = fy, s.yaw_accel = (r - s.yaw_rate) * per_dt;
+        s.fx = sum_x * per_mass, s.fy = sum_y * per_mass, s.yaw_accel = (r - s.yaw_rate) * per_dt;
         s.u = u, s.v = v, s.yaw_rate = r;
     }
 

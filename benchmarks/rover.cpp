@@ -9,7 +9,6 @@
 // Parameters, commands (rows of four volts, each held for `hold` steps) and ends are binary files of doubles. It prints the
 // CPU seconds of one rover: the fastest repetition, without reading and writing.
 
-#include "load_transfer.hpp"
 #include "wheels.hpp"
 #include "yardstick.hpp"
 
@@ -33,8 +32,8 @@ class Rover {
     double dt, per_dt, weight, reach, inertia, yaw_inertia, per_mass, dt_per_mass, dt_per_yaw_inertia;
     double px[W], py[W], lever[W], give[W];
 
-    void share_weight(State& s, double fx, double fy) const {
-        const double centre_x = p.com_x - reach * fx, centre_y = p.com_y - reach * fy;
+    void share_weight(State& s) const {
+        const double centre_x = p.com_x - reach * s.fx, centre_y = p.com_y - reach * s.fy;
         double total = 0.0;
         for (int n = 0; n < W; ++n) {
             const double on_axle = std::max(0.0, std::min(1.0, p.share_x[n] + p.leverage_x[n] * centre_x));
@@ -63,7 +62,7 @@ class Rover {
         State s{};
         s.x = p.com_x, s.y = p.com_y;
         s.fx = p.along * p.uphill_x, s.fy = p.along * p.uphill_y;
-        share_weight(s, s.fx, s.fy);
+        share_weight(s);
         for (int n = 0; n < W; ++n) s.force_x[n] = s.load[n] * s.fx / p.into, s.force_y[n] = s.load[n] * s.fy / p.into;
         p.law.cut(s.force_x, s.force_y, s.load, expected);
         return s;
@@ -74,7 +73,7 @@ class Rover {
         const double c = std::cos(middle), sn = std::sin(middle);
         const double gx = -p.along * (c * p.uphill_x + sn * p.uphill_y);
         const double gy = -p.along * (c * p.uphill_y - sn * p.uphill_x);
-        share_weight(s, s.fx, s.fy);
+        share_weight(s);
         const double per = 1.0 / (1.0 + half * half), ct = (1.0 - half * half) * per, st = 2.0 * half * per;
         const double u0 = ct * s.u + st * s.v, v0 = ct * s.v - st * s.u;
         const double bu0 = inertia * u0 + p.mass * gx, bv = inertia * v0 + p.mass * gy, br0 = yaw_inertia * s.yaw_rate;
@@ -87,6 +86,10 @@ class Rover {
         double u = u0 + dt_per_mass * sum_x + dt * gx, v = v0 + dt_per_mass * sum_y + dt * gy;
         double r = s.yaw_rate + dt_per_yaw_inertia * moment;
 
+        double rims = 0.0;
+        for (int n = 0; n < W; ++n) rims += std::fabs(p.radius[n] * s.speed[n]);
+        if (rims < STICK_SPEED && std::max(fastest(u, v, r), fastest(s.u, s.v, s.yaw_rate)) < HELD) u = s.u, v = s.v, r = s.yaw_rate;
+
         double blocked[W], free_speed[W], free_rim[W];
         for (int n = 0; n < W; ++n) {
             blocked[n] = drive.blocked_current(command[n], s.current[n]);
@@ -94,13 +97,7 @@ class Rover {
             free_rim[n] = p.radius[n] * free_speed[n];
         }
 
-        double rims = 0.0;
-        for (int n = 0; n < W; ++n) rims += std::fabs(p.radius[n] * s.speed[n]);
-        if (rims < STICK_SPEED && std::max(fastest(u, v, r), fastest(s.u, s.v, s.yaw_rate)) < HELD) u = s.u, v = s.v, r = s.yaw_rate;
-        Search search(s.fx, s.fy);
-        double fx = s.fx, fy = s.fy;
-        int contact_passes = 0;
-        for (int pass = 0; pass < MOST_SOLUTIONS; ++pass) {
+        for (int pass = 0; pass < MOST_PASSES; ++pass) {
             double rim[W], ahead[W], across[W], secant[W], xx[W], yy[W];
             for (int n = 0; n < W; ++n) {
                 rim[n] = free_rim[n] - give[n] * expected.x[n], ahead[n] = u - r * py[n], across[n] = v + r * px[n];
@@ -127,15 +124,7 @@ class Rover {
                 s.force_y[n] = -yy[n] * (v + r * px[n]);
                 sum_x += s.force_x[n], sum_y += s.force_y[n];
             }
-            const bool again = p.law.cut(s.force_x, s.force_y, s.load, expected) && contact_passes < MOST_PASSES - 1;
-            fx = (sum_x - drag * u) * per_mass, fy = sum_y * per_mass;
-            const bool shifts = !again && search.disagrees(p.com_height, p.into, fx, fy, pass);
-            if (!shifts && !again) break;
-            contact_passes = shifts ? 0 : contact_passes + 1;
-            if (shifts && pass < MOST_SOLUTIONS - 1) {
-                search.move(fx, fy, pass);
-                share_weight(s, search.fx, search.fy);
-            }
+            if (!p.law.cut(s.force_x, s.force_y, s.load, expected)) break;
         }
 
         for (int n = 0; n < W; ++n) {
@@ -144,7 +133,7 @@ class Rover {
             s.current[n] = drive.current(blocked[n], s.speed[n]);
         }
         s.x += dt * (c * u - sn * v), s.y += dt * (sn * u + c * v), s.heading += dt * r;
-        s.fx = fx, s.fy = fy, s.yaw_accel = (r - s.yaw_rate) * per_dt;
+        s.fx = (sum_x - drag * u) * per_mass, s.fy = sum_y * per_mass, s.yaw_accel = (r - s.yaw_rate) * per_dt;
         s.u = u, s.v = v, s.yaw_rate = r;
     }
 

@@ -22,9 +22,6 @@ SPINS_FROM_MPS, SPINS_FROM_SLIP = 0.05, 0.9
 #: An energy balance that leaves more than this unexplained is reported.
 UNBALANCED = 0.01
 
-#: A wheel without load leaves the ground when that lasts: in this time a body falls by 2 mm.
-LIFT_WINDOW_S = 0.02
-
 #: A lean counts as one when it lasted this long.
 TIP_WINDOW_S = 0.1
 
@@ -114,13 +111,9 @@ class Quantities(Record):
 
     @property
     def lifted_wheels(self) -> dict[int, float]:
-        """Wheels that left the ground, also between two records, with the time of the record that shows it first. A load that is
-        gone for single steps (a contact that changes over) lifts nothing."""
+        """Wheels that left the ground, also between two records, with the time of the record that shows it first."""
         lifted = self["lowest_load_n"] <= 0.0
-        step_s = float(self.time_s[1] - self.time_s[0]) if len(self.time_s) > 1 else LIFT_WINDOW_S
-        lasting = min(len(lifted), max(1, round(LIFT_WINDOW_S / step_s)))
-        windows = np.asarray(np.lib.stride_tricks.sliding_window_view(lifted, lasting, axis=0).all(axis=-1))
-        return {w: float(self.time_s[np.argmax(windows[:, w])]) for w in range(windows.shape[1]) if windows[:, w].any()}
+        return {w: float(self.time_s[np.argmax(lifted[:, w])]) for w in range(lifted.shape[1]) if lifted[:, w].any()}
 
     @property
     def largest_grip_used(self) -> float:

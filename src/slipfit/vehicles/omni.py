@@ -38,7 +38,6 @@ from slipfit.kernels import (
     where,
     zeros,
 )
-from slipfit.vehicles.load_transfer import MOST_SOLUTIONS, begun, disagrees, moved
 from slipfit.vehicles.loads import spring_shares
 from slipfit.vehicles.omni_kinematics import grip_axes
 from slipfit.vehicles.planar_body import (
@@ -318,8 +317,7 @@ def step(robot, wheels, memory, work, notebook, s, dt):
     gx, gy, g_into = gravity_in_body(robot.ground, memory, s.x, s.y, c, n)
     reach = body.com_height / g_into
     powertrain, law, rigid_law = abreast(robot.powertrain), abreast(robot.law), abreast(robot.rigid_law)
-    weight = body.mass * g_into
-    _share_weight(wheels, weight, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
+    _share_weight(wheels, body.mass * g_into, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
     zero = alike(0.0, body.mass)
     free = free_motion(body, s, gx, gy, zero, zero, dt, zero)
     sum_x, sum_y, moment = _expect(powertrain, wheels, work, dt, zero)
@@ -328,26 +326,20 @@ def step(robot, wheels, memory, work, notebook, s, dt):
     r = s.yaw_rate + dt * moment * per_yaw_inertia
     active = zero == 0.0
     guess_u, guess_v, guess_r = u, v, r
-    search = begun(s.fx, s.fy)
-    fx, fy, passes = search.fx, search.fy, zero
-    for k in range(MOST_SOLUTIONS):
+    for k in range(MOST_PASSES):
         sums = _gather(powertrain, law, rigid_law, wheels, memory, work, free.sums, guess_u, guess_v, guess_r, dt, zero)
         u, v, r = solve(sums, True)
         sum_x, sum_y, again = _share_out(powertrain, law, rigid_law, wheels, work, u, v, r, zero)
-        fx, fy = sum_x * per_mass, sum_y * per_mass
-        again = again & (passes < MOST_PASSES - 1)
-        shifts = active & disagrees(search, body, g_into, fx, fy, again, k)
-        active, passes = shifts | (active & again), where(shifts, zero, passes + 1.0)
-        if k == MOST_SOLUTIONS - 1 or not any_of(active):
+        active = active & again
+        if k == MOST_PASSES - 1 or not any_of(active):
             break
         guess_u, guess_v, guess_r = where(active, u, guess_u), where(active, v, guess_v), where(active, r, guess_r)
         look_again(work, abreast(active))
-        if any_of(shifts):
-            search = moved(search, fx, fy, shifts, k)
-            _share_weight(wheels, weight, body.com_x - reach * search.fx, body.com_y - reach * search.fy, work.load)
     _commit(powertrain, law, wheels, memory, work, u, v, r, dt)
     x, y = s.x + dt * (c * u - n * v), s.y + dt * (n * u + c * v)
-    return State(x, y, s.heading + dt * r, u, v, r, fx, fy, (r - s.yaw_rate) * per_dt)
+    return State(
+        x, y, s.heading + dt * r, u, v, r, sum_x * per_mass, sum_y * per_mass, (r - s.yaw_rate) * per_dt,
+    )  # fmt: skip
 
 
 @part

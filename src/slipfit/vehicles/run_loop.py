@@ -35,8 +35,9 @@ def journal(driver, like):
     return Journal(zeros(note_count(driver), like), zeros(len(FLOW_COLUMNS), like), zeros(1, like))
 
 
-#: A robot on a plane that leans for so long tips over; looked at every so many steps.
-TIPS_AFTER_S, LOOK_STEPS = 0.1, 10
+#: A robot on a plane that leans for so long tips over; looked at every so many steps, an odd number: loads that
+#: alternate from step to step lean in none or every second one.
+TIPS_AFTER_S, LOOK_STEPS = 0.1, 7
 
 
 @part

@@ -38,7 +38,6 @@ from slipfit.kernels import (
 )
 from slipfit.vehicles.books import Books, Totals, are_kept, drive_stores, enter, tally
 from slipfit.vehicles.driven_wheel import release, roll_on, soften, surprises
-from slipfit.vehicles.load_transfer import MOST_SOLUTIONS, begun, disagrees, moved
 from slipfit.vehicles.loads import wheel_loads
 from slipfit.vehicles.losses import air_drag, caster_moment
 from slipfit.vehicles.planar_body import (
@@ -211,8 +210,7 @@ def step(robot, wheels, memory, work, notebook, s, dt):
     gx, gy, g_into = gravity_in_body(robot.ground, memory, s.x, s.y, c, n)
     reach = body.com_height / g_into
     powertrain, law, losses, books = wide(robot.powertrain), wide(robot.law), wide(robot.losses), wide(robot.books)
-    weight = body.mass * g_into
-    wheel_loads(wheels, weight, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
+    wheel_loads(wheels, body.mass * g_into, body.com_x - reach * s.fx, body.com_y - reach * s.fy, work.load)
     sum_x, sum_y, moment, rims = _expect(wheels, work, zero)
     drag, turning = air_drag(robot.losses, s.u), caster_moment(robot.losses, sum_y, s.u)
     free = free_motion(body, s, gx, gy, drag, turning, dt, zero)
@@ -221,28 +219,22 @@ def step(robot, wheels, memory, work, notebook, s, dt):
     r = s.yaw_rate + dt * moment * per_yaw_inertia
     active = zero == 0.0
     guess_u, guess_v, guess_r = first_guess(s, rims, u, v, r)
-    search = begun(s.fx, s.fy)
-    fx, fy, passes = search.fx, search.fy, zero
-    for k in range(MOST_SOLUTIONS):
+    for k in range(MOST_PASSES):
         sums = _gather(powertrain, law, losses, wheels, memory, work, free.sums, guess_u, guess_v, guess_r, dt, zero)
         u, v, r = solve(sums, coupled(law))
         sum_x, sum_y, again = _share_out(powertrain, law, losses, wheels, work, u, v, r, zero)
-        fx, fy = (sum_x - drag * u) * per_mass, sum_y * per_mass
-        again = again & (passes < MOST_PASSES - 1)
-        shifts = active & disagrees(search, body, g_into, fx, fy, again, k)
-        active, passes = shifts | (active & again), where(shifts, zero, passes + 1.0)
-        if k == MOST_SOLUTIONS - 1 or not any_of(active):
+        active = active & again
+        if k == MOST_PASSES - 1 or not any_of(active):
             break
         guess_u, guess_v, guess_r = where(active, u, guess_u), where(active, v, guess_v), where(active, r, guess_r)
         look_again(work, wide(active))
-        if any_of(shifts):
-            search = moved(search, fx, fy, shifts, k)
-            wheel_loads(wheels, weight, body.com_x - reach * search.fx, body.com_y - reach * search.fy, work.load)
     in_air, in_caster = drag * (u * u * dt), -turning * (r * dt)
     totals = _commit(powertrain, law, losses, books, wheels, memory, work, u, v, r, in_air, in_caster, dt, zero)
     enter(robot.books, notebook, totals)
     x, y = s.x + dt * (c * u - n * v), s.y + dt * (n * u + c * v)
-    return State(x, y, s.heading + dt * r, u, v, r, fx, fy, (r - s.yaw_rate) * per_dt)
+    return State(
+        x, y, s.heading + dt * r, u, v, r, (sum_x - drag * u) * per_mass, sum_y * per_mass, (r - s.yaw_rate) * per_dt,
+    )  # fmt: skip
 
 
 @chosen_by_type

@@ -58,12 +58,10 @@ class Omni(Wheeled):
 
     def assemble(self, robot: OmniRobot, ground: Ground, values: Values, commands: np.ndarray, n: int) -> Any:
         """The kernel's tuple of n runs on a plane that follow a table of commands, (steps, wheels)."""
-        v, law, body = values, GROUND_LAWS[ground.law], body_of(values)
-        if robot.loads == "equal":  # whatever the height
-            body = body._replace(com_height=0.0)
+        v, law = values, GROUND_LAWS[ground.law]
         return as_batch(
             omni.OmniRuns(
-                body=body,
+                body=body_of(v),
                 wheels=_wheels(robot, v, n),
                 powertrain=powertrain_of(robot, v),
                 law=law_of(ground, v),
