@@ -31,7 +31,7 @@ def test_a_parked_robot_tips_over_where_its_weight_points_past_its_wheels(uphill
     )
     assert batch.outcomes == (Outcome.FINISHED, Outcome.TIPPED_OVER)
     tipped = batch.run(1)
-    assert 0.1 < tipped.stopped_at_s < 0.15
+    assert 0.09 < tipped.stopped_at_s < 0.15  # looked at every 7 ms
     assert tipped.time_s[-1] == pytest.approx(tipped.stopped_at_s, abs=0.02)
     ends = simulate_many(
         robot,
