@@ -20,14 +20,12 @@ def tip_over_margin(supports_m: np.ndarray, centre_of_mass_m: tuple[float, float
     Reference  force-angle measure, [Papadopoulos1996]
     Valid for  planes; on uneven ground with the wheels' contacts near their place in the plane
     """
-    height = centre_of_mass_m[2]
-    corners = convex_hull(supports_m)
+    x, y, height = centre_of_mass_m
     fx, fy, fz = felt_mps2.T
     leans = []
     with np.errstate(invalid="ignore"):
-        for start, end in pairwise([*corners, corners[0]]):
-            ex, ey = _outward(end - start)
-            d = ex * (start[0] - centre_of_mass_m[0]) + ey * (start[1] - centre_of_mass_m[1])
+        for ex, ey, reach in support_edges(supports_m).T:
+            d = reach - ex * x - ey * y
             leans.append(np.arctan(d / height) - np.arctan2(-(ex * fx + ey * fy), fz))
     return np.where(np.hypot(np.hypot(fx, fy), fz) > _FLYING_MPS2, np.min(leans, axis=0), np.nan)
 

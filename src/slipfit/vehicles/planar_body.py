@@ -27,7 +27,7 @@ BODY_COLUMNS = (
 MOST_PASSES = 4
 TOLERATED_EXCESS = 0.01
 
-#: A contact that slips no faster than this holds, and a robot that moves no faster (m/s and rad/s) rests.
+#: A robot that moves no faster than this (m/s and rad/s), and turns no wheel, rests.
 HELD_MPS = 100.0 * STICK_SPEED_MPS
 
 
